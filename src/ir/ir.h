@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The intermediate form: functions of basic blocks of three-address
+ * instructions over virtual registers that are 64-bit numbers or zero-padded
+ * strings of a fixed width. Not SSA: a script variable is one register. The
+ * form knows nothing of machines: gen/ compiles the same function for the
+ * kernel or for the host. docs/ir.md describes the text form; print and read
+ * are inverses.
+ */
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "sema/builtin.h"
+#include "sema/program.h"
+
+enum ir_op {
+#define OP(id, text, result, operands, flags, doc) OP_##id,
+#include "ir/op.def"
+#undef OP
+	OP_MAX
+};
+
+enum {
+	OPF_T = 1, OPF_B = 2, OPF_E = 4, OPF_H = 8, OPF_X = 16, OPF_R = 32,
+};
+
+struct op_info {
+	const char *text;
+	char result; /* '-' none, 'i', 's', '*' either */
+	const char *operands;
+	uint32_t flags;
+	const char *doc;
+};
+const struct op_info *op_info(enum ir_op op);
+
+/* An operand: a register, a number, or a string literal. */
+enum ir_val_kind { VAL_NONE, VAL_REG, VAL_NUM, VAL_STR };
+struct ir_val {
+	enum ir_val_kind kind;
+	uint32_t reg;
+	int64_t num;
+	const char *str; /* interned */
+};
+
+/* A virtual register. */
+struct ir_reg {
+	bool is_str;
+	uint32_t width;	  /* strings: bytes incl. NUL, multiple of 8 */
+	const char *name; /* of the script variable, or NULL: for dumps */
+	bool shared;	  /* lives in the frame because a loop body uses it (outline) */
+};
+
+/* foreach: what an ITNEW iterates over. */
+struct ir_iter {
+	struct var *array;
+	bool is_hist;		/* over bucket indices of array's histogram; ITNEW's operands are the keys */
+	int sort_dir, sort_key; /* as in the syntax tree */
+	bool sort_by_stat;
+	enum stat_op sort_op;
+	int64_t sort_param;
+	uint32_t wild;		/* slice: bit n: key n is *; ITNEW's operands are the others */
+	bool has_limit, has_slice;
+	unsigned id;		/* index in ir.iters */
+};
+
+/* A format with its operands' types: the layout of a print record. */
+struct ir_fmt {
+	const struct fmt *fmt;
+	unsigned nargs;
+	bool is_str[32];
+	uint32_t width[32];	/* strings: bytes in the record */
+	uint32_t off[32];	/* offset in the record, from its payload's start */
+	uint32_t size;		/* payload bytes, multiple of 8 */
+	unsigned id;		/* index in ir.fmts */
+	struct span span;
+};
+
+/* Where an instruction comes from: for messages, dumps and line info. */
+struct ir_loc {
+	struct span span;
+	int32_t caller; /* index of the call's loc when inlined, -1 */
+};
+
+struct ir_block;
+struct ir_func;
+
+struct ir_ins {
+	enum ir_op op;
+	uint32_t dst;		/* register; valid when has_dst */
+	bool has_dst;
+	unsigned nargs;
+	struct ir_val *args;
+	struct ir_block *target[2];
+	struct var *global;	/* G*, A*, S*, H*, IT* */
+	const struct builtin *builtin;
+	struct ir_func *callee;	/* CALL, LOOP */
+	struct ir_fmt *fmt;
+	struct ir_iter *iter;
+	struct regex *re;
+	int64_t num;
+	uint32_t locks;
+	uint32_t loc;		/* index in ir.locs */
+	struct ir_ins *next;
+};
+
+enum { RAISE_UNCATCHABLE = 1, RAISE_QUIET = 2 /* abort(): no message */ };
+
+struct ir_block {
+	unsigned id;		/* dense after ir_number() */
+	struct ir_ins *first, *last;
+	struct ir_block *next;	/* layout order */
+	unsigned loop_depth;
+	struct ir_func *loop;	/* reserved for outline */
+};
+
+enum ir_kind { IR_PROBE, IR_FUNCTION, IR_LOOP_BODY };
+
+/* Natural loop, recorded by build for the outline pass. */
+struct ir_loop {
+	struct ir_block *header;
+	struct ir_loop *parent;
+};
+
+struct ir_func {
+	const char *name;	/* "probe 3", "f", "probe 3 loop 1" */
+	enum ir_kind kind;
+	struct probe *probe;	/* IR_PROBE, IR_LOOP_BODY */
+	struct function *fn;	/* IR_FUNCTION */
+	enum place place;	/* which machine this version is for */
+	struct ir_block *blocks; /* first is the entry */
+	unsigned nblocks;
+	VEC(struct ir_reg) regs;
+	unsigned nparams;	/* registers 0..nparams-1 */
+	bool has_ret;
+	uint32_t ret_reg_type;	/* 0 number, else width of the string */
+	VEC(struct ir_loop *) loops;
+	struct ir_func *parent;	/* IR_LOOP_BODY: whose frame it shares */
+	uint32_t nresume;
+	VEC(struct ir_block *) resume; /* host version: block that starts with ENTER n */
+	uint32_t locks;		/* union of LOCK masks */
+	unsigned index;		/* in ir.funcs */
+};
+
+struct ir {
+	struct program *prog;
+	VEC(struct ir_func *) funcs;
+	VEC(struct ir_fmt *) fmts;
+	VEC(struct ir_iter *) iters;
+	VEC(struct ir_loc) locs;
+	VEC(struct regex *) regexes;
+};
+
+/* Builds the ir of a whole program: per kernel probe a kernel version with
+ * calls inlined; per host probe and used function a host version. */
+struct ir *ir_build(struct compile *c, struct program *p);
+/*
+ * The pipeline over all functions; ir_check() runs between passes and aborts
+ * on a bug. Kernel functions come out without H operations (split made resume
+ * points and host versions of the rest) and without back edges (outline).
+ */
+void ir_passes(struct compile *c, struct ir *ir);
+/* Returns NULL, or what is wrong (arena text). */
+const char *ir_check(struct compile *c, const struct ir *ir,
+		     const struct ir_func *f);
+void ir_print(const struct ir *ir, FILE *f);
+void ir_print_func(const struct ir *ir, const struct ir_func *fn, FILE *f);
+/* Reads what ir_print wrote; globals and functions by name from p. */
+struct ir *ir_read(struct compile *c, struct program *p, struct source *src);
+
+/* --- for passes and for gen ---------------------------------------------- */
+
+void ir_number(struct ir_func *f); /* block ids and nblocks in layout order */
+unsigned ir_succ(const struct ir_block *b, struct ir_block *ret[2]);
+/* Bit sets of registers live on entry of each block: words of 64. */
+struct ir_live {
+	unsigned words;
+	uint64_t **in, **out; /* by block id */
+};
+struct ir_live *ir_liveness(struct arena *a, const struct ir_func *f);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory plan: where every global, cell, counter and map of a program
+ * lives. Made once from the ir; gen compiles against it, store creates it (in
+ * the kernel or in memory), run and out read by it.
+ *
+ * Areas
+ *   CONTROL  map 0, mmapable array of 1 element: struct control, then the
+ *            scalar globals.
+ *   ROWS     map 1, mmapable array of 1 element: nrows rows of row_size bytes,
+ *            one per possible CPU, nrows a power of two. A row holds, at fixed
+ *            offsets: per-probe counters (struct probe_counts), scratch slots,
+ *            then two banks of aggregate cells. Rows are 64-byte aligned.
+ *   RODATA   map 2, frozen array of 1 element: literals and tables.
+ *   RING     map 3, ring buffer: records to the host.
+ *   4...     one or more per array.
+ */
+#ifndef IR_PLAN_H
+#define IR_PLAN_H
+
+#include "ir/ir.h"
+#include "stat/cell.h"
+
+enum { MAP_CONTROL, MAP_ROWS, MAP_RODATA, MAP_RING, MAP_FIRST_ARRAY };
+
+/* First bytes of the CONTROL map. One 64-byte line each for what probes write. */
+struct control {
+	uint32_t stop;		/* 1: handlers return at once */
+	uint32_t bank;		/* 0 or 1: the bank that probes write */
+	uint32_t exiting;	/* exit() was called */
+	uint32_t pad0;
+	uint64_t start_wall_ns;	/* CLOCK_REALTIME - CLOCK_MONOTONIC when the session started */
+	uint64_t target_pid;
+	uint64_t pad1[4];
+	uint64_t errors;	/* uncaught run-time errors in kernel probes, atomically */
+	uint64_t skipped;
+	uint64_t stamp;		/* creation stamps of plain array elements */
+	uint64_t pad2[5];
+	uint64_t lock[8][8];	/* lock words, one line each: lock[group][0] */
+};
+
+/* Per probe and CPU, plain adds by that probe's program only (atomic if
+ * GUARD_PREEMPTIBLE). */
+struct probe_counts {
+	uint64_t hits;	     /* handler entered */
+	uint64_t lock_skips; /* gave up a lock */
+	uint64_t nest_skips; /* found itself on top of a holder, or no scratch slot */
+	uint64_t map_full;   /* samples that went to "other", or array overflow */
+	uint64_t ring_full;  /* records that did not fit */
+	uint64_t errors;     /* run-time errors */
+	uint64_t stopped;    /* entered after stop was set */
+	uint64_t spare;
+};
+
+enum map_kind {
+	PM_ARRAY_MMAP,	/* BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1 element */
+	PM_ARRAY_RDONLY,
+	PM_RINGBUF,
+	PM_HASH,	/* preallocated */
+	PM_PERCPU_HASH, /* preallocated */
+	PM_BANKS,	/* ARRAY_OF_MAPS of 2: inner maps are 2 maps of `inner` kind */
+};
+
+struct plan_map {
+	const char *name; /* of the global, cut to 15 bytes */
+	enum map_kind kind, inner;
+	uint32_t key_size, value_size, max_entries;
+	struct var *global; /* or NULL */
+};
+
+/* Layout of an array's key: same in kernel maps and in memory. */
+struct plan_key {
+	unsigned n;
+	bool is_str[KEYS_MAX];
+	uint32_t off[KEYS_MAX], width[KEYS_MAX];
+	uint32_t size; /* multiple of 8 */
+};
+
+/* Value of a plain array's element in a map. */
+struct plain_value {
+	uint64_t stamp;	  /* order of creation, from control.stamp */
+	uint8_t value[];  /* int64_t, or string of the global's width */
+};
+
+/* A global's place. */
+struct plan_global {
+	struct var *var;
+	uint32_t off;	      /* scalars: in CONTROL */
+	struct plan_key key;  /* arrays */
+	uint32_t value_width; /* arrays: bytes of the value proper */
+	uint32_t map;	      /* arrays: index of the plan_map */
+	struct cell cell;     /* aggregates: fields and their offsets */
+	bool atomic;	      /* keyed aggregates: several programs (or preemptible ones) add to a cell */
+	const char *why;      /* -v: why this container and these updates */
+	/* scalar aggregates: offset of the cell in a row's bank, per program */
+	uint32_t *slot;	      /* by probe index; UINT32_MAX: not fed by that probe */
+	uint32_t other_off;   /* arrays of aggregates: the "other" cell, one per row and bank */
+	unsigned lock_group;  /* or UINT_MAX */
+};
+
+struct plan {
+	unsigned ncpus;	      /* possible CPUs */
+	unsigned nrows;	      /* power of two >= ncpus */
+	uint32_t row_size;
+	uint32_t counts_off;  /* struct probe_counts[nprobes] */
+	uint32_t scratch_off, scratch_size; /* one slot: 8-byte owner word, then bytes */
+	unsigned scratch_slots;
+	uint32_t bank_off, bank_size; /* bank b of row r: rows + r*row_size + bank_off + b*bank_size */
+	uint32_t control_size;	      /* struct control and scalar globals */
+	struct plan_global *globals;  /* by var->index */
+	unsigned nglobals;
+	VEC(struct plan_map) maps;
+	uint8_t *rodata;	      /* filled by gen as it meets literals */
+	uint32_t rodata_size, rodata_cap;
+	uint32_t ring_bytes;
+	uint64_t total_bytes;	      /* kernel memory of all maps */
+};
+
+/* ncpus 0: ask the system. Reports what does not fit; NULL then. */
+struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus);
+/* -v: areas, maps, widths, memory. */
+void plan_print(const struct plan *p, FILE *f);
+/* Offset of bytes in RODATA (8-byte aligned, shared with equal bytes). */
+uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes, uint32_t n);
+
+/* Records in the ring buffer. All start with this header. */
+enum record_kind { REC_PRINT = 1, REC_RESUME, REC_ERROR, REC_EXIT, REC_WARN, REC_LOG };
+struct record {
+	uint16_t kind;
+	uint16_t probe;	  /* index */
+	uint32_t id;	  /* REC_PRINT: format; REC_RESUME: resume point; REC_ERROR: loc */
+	uint8_t payload[];
+};
+/* Payload of REC_RESUME: who hit the probe, then the live registers (numbers 8
+ * bytes, strings their width) in the order of RESUME's operands. */
+struct record_ctx {
+	uint64_t pid_tgid, uid_gid;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu, pad;
+	char comm[16];
+	uint8_t live[];
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Formatting: values to text exactly as the language says. Used by the VM's
+ * printing helpers and for records that kernel handlers sent.
+ */
+#ifndef OUT_FORMAT_H
+#define OUT_FORMAT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ir/ir.h"
+
+/* A growing text; bytes may be NUL. */
+struct text {
+	char *s;
+	size_t n, cap;
+};
+void text_add(struct text *t, const char *s, size_t n);
+void text_addf(struct text *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void text_free(struct text *t);
+
+/* Reads memory for %m and %M; returns 0 or a negative errno. */
+typedef int (*text_reader)(void *ctx, uint64_t addr, void *dst, size_t n,
+			   int user);
+/*
+ * Appends a print record's text. rec: payload laid out by f. Returns 0, or a
+ * negative errno with *ret_bad the address that %m or %M could not read.
+ */
+int text_record(struct text *t, const struct ir_fmt *f, const uint8_t *rec,
+		text_reader rd, void *ctx, uint64_t *ret_bad);
+
+#endif

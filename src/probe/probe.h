@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe point becomes probes; each probe belongs to a family. One file per
+ * family behind this vtable; family.def lists the patterns each one answers.
+ * This header stands left of sema in the layer rule; the families' .c files may
+ * include anything but main.
+ */
+#ifndef PROBE_PROBE_H
+#define PROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "front/ast.h"
+#include "types/access.h"
+
+struct compile;
+struct session;
+struct probe;
+struct function;
+struct load_opts;
+
+/* Which machine runs the handler. */
+enum place {
+	PLACE_HOST,   /* our VM: begin, end, error, timer.s, procfs, ... */
+	PLACE_KERNEL, /* a BPF program (or the VM, from an event file) */
+	PLACE_NEVER,  /* compiled and checked, never run */
+};
+
+/* What the kernel program is; the numbers are the kernel's. */
+enum prog_kind {
+	PROG_NONE,
+	PROG_RAW_TP,	 /* BPF_PROG_TYPE_RAW_TRACEPOINT: ctx = u64 args[] */
+	PROG_TP_BTF,	 /* BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP */
+	PROG_TRACEPOINT, /* BPF_PROG_TYPE_TRACEPOINT: ctx = the record */
+	PROG_KPROBE,	 /* BPF_PROG_TYPE_KPROBE: ctx = pt_regs; kprobes and uprobes */
+	PROG_FENTRY, PROG_FEXIT, /* BPF_PROG_TYPE_TRACING: ctx = u64 args[] (, ret) */
+	PROG_PERF_EVENT, /* BPF_PROG_TYPE_PERF_EVENT: ctx = pt_regs, period, addr */
+};
+
+/* May the same program run on top of itself on one CPU? (design: aggregates) */
+enum guard {
+	GUARD_SELF,	    /* raw_tp, tp_btf, tracepoint, kprobe, perf: never on itself */
+	GUARD_PREEMPTIBLE,  /* uprobe, USDT: may be preempted by itself */
+};
+
+/* When a host probe runs. */
+enum host_when { WHEN_BEGIN, WHEN_END, WHEN_ERROR, WHEN_TIMER, WHEN_NEVER, WHEN_OTHER };
+
+struct host_timer {
+	int64_t period_ns;
+	int64_t randomize_ns; /* each period is period_ns +- this */
+};
+
+/* One handler on one resolved place. Made by families, completed by sema. */
+struct probe {
+	unsigned index;		    /* in program.probes, order of running */
+	const struct family *family;
+	const char *pp;		    /* resolved point, as pp() gives it */
+	const char *pn;		    /* as written (alias name), as pn() gives it */
+	struct point *written;	    /* the point it came from */
+	struct span span;	    /* of the written point */
+	enum place place;
+	enum prog_kind prog;
+	enum guard guard;
+	bool is_return;
+	/* host probes */
+	enum host_when when;
+	int64_t sequence;	    /* begin(N), end(N), error(N) */
+	struct host_timer timer;
+	/* families' own: what attach needs, what target() looks at */
+	void *data;
+	/* sema */
+	struct node *body;	    /* clone, resolved and typed, prologues included */
+	struct node *cond;	    /* all `if` conditions and-ed, or NULL */
+	VEC(struct var *) locals;
+	struct function *scope;	    /* reserved for @entry snapshots */
+	const char *derivation;	    /* "timer.s(1),timer.ms(5)": the written list */
+	bool elided;
+	uint64_t ctx_used;	    /* bit n: argument word n of the context is read */
+};
+
+typedef VEC(struct probe *) probe_list;
+
+/* What a pattern of family.def matched. */
+struct match {
+	const struct point *point;
+	const struct pattern *pattern;
+	unsigned first;		/* index of the first component matched */
+	const struct literal *arg[8]; /* arguments of the matched components, in order; missing ones NULL */
+	unsigned nargs;
+	const char *name[8];	/* matched component names, wildcards replaced */
+	unsigned nparts;
+};
+
+/* A name that can be used as $name, for -L, $$vars and "did you mean". */
+struct ctx_name {
+	const char *name; /* with the $ */
+	const char *type; /* as -L prints it */
+	bool is_param;
+};
+typedef VEC(struct ctx_name) ctx_names;
+typedef VEC(const char *) name_list;
+
+struct attach {
+	int link_fd; /* closing it detaches */
+	int aux_fd;  /* perf event; -1 none */
+};
+
+struct family {
+	const char *name;  /* "begin", "timer", "trace", "uprobe", "perf", ... */
+	const char *type;  /* what probe_type() returns */
+	/*
+	 * Appends the probes that a matched point stands for (several for
+	 * wildcards) with place, prog, guard, pp, data, ... set. Returns 0 or,
+	 * having reported why, -1. A point that matches nothing returns 0 and
+	 * appends nothing: sema reports it with names that are near.
+	 */
+	int (*expand)(struct compile *c, const struct match *m, probe_list *out);
+	/*
+	 * Resolves a N_TARGET ($x and tails) in a handler of p: fills
+	 * n->u.target.access, n->type, n->width. 0, or -1 having reported
+	 * (nothing reported when quiet: @defined). NULL: no target variables.
+	 */
+	int (*target)(struct compile *c, struct probe *p, struct node *n, bool quiet);
+	void (*names)(struct compile *c, struct probe *p, ctx_names *out);
+	/* Names near a point that matched no probe, best first. */
+	void (*suggest)(struct compile *c, const struct match *m, name_list *out);
+	/*
+	 * Attaches the loaded program. Returns 0, or a negative errno with
+	 * *ret_why telling what was refused and what would help (arena text).
+	 */
+	int (*attach)(struct session *s, struct probe *p, int prog_fd,
+		      struct attach *ret, const char **ret_why);
+	/* For load: expected_attach_type, attach_btf_id, name. May be NULL. */
+	int (*load_opts)(struct compile *c, struct probe *p, struct load_opts *ret);
+};
+
+struct load_opts {
+	uint32_t prog_type;	      /* BPF_PROG_TYPE_* */
+	uint32_t expected_attach_type;
+	uint32_t attach_btf_id;
+	bool sleepable;
+};
+
+/* family.def: PATTERN(text, family, tag, documentation). */
+struct pattern {
+	const char *text;  /* "timer.s(NUMBER)", "kernel.trace(STRING)" */
+	const struct family *family;
+	int tag;	   /* the family's own number for this pattern */
+	const char *doc;
+};
+extern const struct pattern probe_patterns[];
+extern const unsigned probe_npatterns;
+
+/*
+ * Matches one written point (aliases already expanded) against all patterns
+ * and expands it. Wildcards in component names are matched against pattern
+ * components. Reports mismatches with the reference's texts ("probe point
+ * mismatch (similar: ...)", "probe point truncated (follow: ...)") chained to
+ * "while resolving probe point" unless the point is optional. Returns the
+ * number of probes appended, or -1 having reported. aliases: names that could
+ * also start a point, for the similar list.
+ */
+int probe_resolve(struct compile *c, const struct point *pt,
+		  const char *const *aliases, unsigned naliases,
+		  bool quiet, probe_list *out);
+/* --dump-probe-types, docs: all patterns with their documentation. */
+void probe_types_print(FILE *f);
+/* Glob over one component or name: * and ? . */
+bool probe_glob(const char *pattern, const char *name);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run: from compiled programs to the last line of output. States and the
+ * order of begin, end and error probes are those of docs/language.md; nothing
+ * stays attached or pinned after any exit.
+ */
+#ifndef RUN_SESSION_H
+#define RUN_SESSION_H
+
+#include "gen/code.h"
+#include "store/store.h"
+#include "vm/vm.h"
+
+struct run_options {
+	const char *cmd;	   /* -c */
+	long pid;		   /* -x */
+	int64_t timeout_ns;	   /* -T; 0 none */
+	const char *output;	   /* -o */
+	const char *events;	   /* --events FILE: --runtime=vm */
+	bool strict;		   /* --strict: loss is an exit status */
+	bool quiet;		   /* -q */
+	int verbose;
+};
+
+/* Exit statuses: docs/errors.md, man page. */
+enum {
+	EXIT_OK = 0,	  /* normal end */
+	EXIT_FAILED = 1,  /* script wrong, or an uncaught run-time error */
+	EXIT_USAGE = 1,   /* as the reference: bad options are 1 */
+	EXIT_REFUSED = 3, /* the kernel refused: privilege, lockdown, missing feature */
+	EXIT_LOSS = 4,	  /* --strict and something was lost */
+	EXIT_BUG = 70,	  /* internal error */
+};
+
+int session_run(struct compile *c, struct gen *g, const struct run_options *o);
+
+#endif

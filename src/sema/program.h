@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The resolved, typed program: what sema gives to ir. Bodies are syntax trees
+ * (front/ast.h) whose names point here and whose nodes carry type and width.
+ */
+#ifndef SEMA_PROGRAM_H
+#define SEMA_PROGRAM_H
+
+#include "base/compile.h"
+#include "front/ast.h"
+#include "probe/probe.h"
+
+enum { KEYS_MAX = 9 };
+
+/* What is kept per aggregate: union of all uses in the script. */
+struct agg_spec {
+	uint32_t ops;	   /* bit per enum stat_op; AVG, VARIANCE, ... imply more: see stat/cell.h */
+	enum hist_kind hist;
+	int64_t lo, hi, step; /* HIST_LINEAR */
+	unsigned shift;	   /* @variance(x, shift): checked, no effect */
+	struct span hist_at; /* where the histogram was declared */
+};
+
+/* How an aggregate's reports are made exact (design: banks). */
+enum agg_mode { AGG_BANKED, AGG_LIVE };
+
+/* A variable. Globals may be arrays; locals and parameters are scalars. */
+struct var {
+	const char *name;
+	struct span span;      /* declaration, or first use of a local */
+	struct span type_span; /* where the type was first inferred */
+	enum type type;
+	uint32_t width;	       /* strings: bytes incl. NUL, multiple of 8 */
+	bool is_global;
+	unsigned index;	       /* in program.globals, or in the owner's locals */
+	bool is_read, is_written, is_param;
+	bool pointer_like;     /* assigned from a pointer-typed target: autoprint in hex */
+	const struct ctype *ctype; /* auto-cast: type of what it points to, or NULL */
+	/* globals only */
+	const struct source *src;
+	bool is_private, wrap, is_library;
+	int arity;	       /* 0 scalar, 1..9 array, -1 not known yet */
+	enum type key_type[KEYS_MAX];
+	uint32_t key_width[KEYS_MAX]; /* strings: multiple of 8; longs: 8 */
+	struct span key_span[KEYS_MAX];
+	int64_t size;	       /* entries; 0: LIMIT_MAXMAPENTRIES */
+	struct literal init;
+	struct agg_spec agg;   /* type TY_STATS */
+	enum agg_mode mode;
+	unsigned ref_order;    /* order of first reference: autoprint */
+	/* exclusion analysis: who touches it, see sema/exclusion.h */
+	uint32_t access;       /* ACCESS_* bits, union over probes that take locks */
+};
+
+struct function {
+	const char *name;
+	struct span span;
+	const struct source *src;
+	enum type type;	       /* TY_UNKNOWN: void */
+	uint32_t width;
+	VEC(struct var *) params;
+	VEC(struct var *) locals; /* params first */
+	struct node *body;
+	int64_t priority;
+	struct function *overload; /* next of same name and arity; tried on `next` */
+	bool is_library, is_private, is_used, is_recursive;
+	bool uses_next;
+	unsigned index;	       /* in program.functions */
+	struct decl_function *decl;
+};
+
+struct program {
+	VEC(struct var *) globals;	/* used ones only, in order of declaration */
+	VEC(struct function *) functions; /* used ones only */
+	VEC(struct probe *) probes;	/* in order of running among equals */
+	VEC(struct file *) files;	/* parsed: user script first */
+	unsigned call_depth;		/* static; for MAXNESTING */
+	bool recurses;
+};
+
+/*
+ * Pass 2. Returns the program; mistakes are in c->diag (check
+ * diags_errors()). files: user scripts in command-line order.
+ */
+struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles);
+/* -p2: the reference's dump; verbose adds bodies. */
+void program_print(const struct program *p, FILE *f, bool verbose);
+/* --dump=types: ast dump with types, widths, and the widths chosen for each
+ * global's keys and value. */
+void program_dump_types(const struct program *p, FILE *f);
+/* -l and -L. Returns the number of points printed. */
+unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
+		   const char *pattern, bool with_vars, FILE *f);
+
+#endif

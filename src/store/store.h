@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything a script's globals hold, behind one interface with two
+ * implementations: memory (store_mem) and kernel maps (store_kern). The areas
+ * CONTROL, ROWS and RODATA are plain memory in both (mapped in the kernel's
+ * case). Aggregates have two banks: a drain flips the bank, waits until no
+ * program can still write the other, adds it to the settled totals kept here,
+ * and zeroes it. Readers see settled totals only.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ir/plan.h"
+
+struct store;
+
+/* Where kernel code running in the VM finds an element; NULL: missing. */
+struct store_ops {
+	const char *name; /* "memory", "kernel" */
+	void (*close)(struct store *s);
+	/* Plain arrays. value: plain_value.value's bytes. 0, or -E2BIG full,
+	 * -ENOENT missing. */
+	int (*get)(struct store *s, unsigned g, const void *key, void *value);
+	int (*set)(struct store *s, unsigned g, const void *key, const void *value);
+	int (*add)(struct store *s, unsigned g, const void *key, int64_t delta, int64_t *ret_old);
+	int (*del)(struct store *s, unsigned g, const void *key);
+	/* Copies all elements in order of creation. *ret_elems: n times key
+	 * then value (key.size + value_width), malloc'd. Returns n or -errno. */
+	int64_t (*snapshot)(struct store *s, unsigned g, uint8_t **ret_elems);
+	int (*clear)(struct store *s, unsigned g);
+	/* Flip banks and move what the other bank holds to settled totals. */
+	int (*drain)(struct store *s);
+};
+
+struct settled; /* settled totals of one aggregate: store/settled.c */
+
+struct store {
+	const struct store_ops *ops;
+	const struct plan *plan;
+	uint8_t *control, *rows, *rodata; /* the mapped areas */
+	struct settled **settled;	  /* by global index; NULL for plain ones */
+	uint64_t *other_events;		  /* by global: samples that went to "other" since the last drain */
+	int *map_fd;			  /* kernel: by plan map; -1 else */
+	bool dirty_hint;		  /* reserved */
+};
+
+/* In memory; never fails. */
+struct store *store_mem_open(const struct plan *p);
+/* Creates the kernel maps. NULL and *ret_err (negative errno) with the map's
+ * index in *ret_map when one is refused. */
+struct store *store_kern_open(const struct plan *p, int *ret_err, unsigned *ret_map);
+void store_close(struct store *s);
+/* Scalar globals get their initial values, CONTROL its start. */
+void store_init_globals(struct store *s, const struct ir *ir);
+
+/* --- kernel code in the VM (memory store only): the kernel's map calls ----- */
+void *store_mem_lookup(struct store *s, unsigned map, const void *key, unsigned cpu);
+int store_mem_update(struct store *s, unsigned map, const void *key, const void *value, uint64_t flags);
+int store_mem_delete(struct store *s, unsigned map, const void *key);
+
+/* --- aggregates, on settled totals: call store_drain() first --------------- */
+int store_drain(struct store *s);
+/* The host's own samples. 0 or -E2BIG (went to "other"). key NULL: scalar. */
+int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v);
+/* The cell, or NULL when there is no sample. */
+const uint64_t *store_agg_cell(struct store *s, unsigned g, const void *key);
+const uint64_t *store_agg_other(struct store *s, unsigned g);
+int store_agg_del(struct store *s, unsigned g, const void *key);
+void store_agg_clear(struct store *s, unsigned g);
+/* Keys in order of first insertion where known, else key order. Pointers are
+ * valid until the next change. */
+unsigned store_agg_keys(struct store *s, unsigned g, const uint8_t ***ret_keys);
+
+#endif

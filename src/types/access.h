@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a handler fetches $x->y[z]: a base, then steps of "add an offset, load
+ * or not". Made by probe families and types/, compiled by ir/.
+ */
+#ifndef TYPES_ACCESS_H
+#define TYPES_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct node;
+struct ctype;
+
+enum access_base {
+	ACC_ARG,   /* the arg-th 64-bit word of a raw tracepoint's context */
+	ACC_REG,   /* the arg-th register of pt_regs: byte offset in struct pt_regs */
+	ACC_CTX,   /* arg bytes into the context, load_size bytes */
+	ACC_VALUE, /* the value of the expression `value` (@cast, auto-cast) */
+	ACC_CONST, /* the number `constant`: @defined results, &global */
+	ACC_ENTRY, /* snapshot taken at function entry, number arg */
+	ACC_TEXT,  /* a string put together by `text`: $$vars, $x$ */
+};
+
+struct access_step {
+	int64_t off;	     /* bytes added to the address */
+	struct node *index;  /* NULL, or: address += index * scale */
+	uint32_t scale;
+	uint8_t load;	     /* 0: address only (array, struct); else 1 2 4 8 bytes */
+	bool sign;	     /* sign-extend what was loaded */
+	uint8_t bit_off, bit_size; /* bit_size 0: not a bit-field; bit_off from bit 0 of the loaded word */
+	bool trusted;	     /* tp_btf: the pointer may be loaded from directly */
+};
+
+struct access {
+	enum access_base base;
+	uint32_t arg;
+	uint8_t load_size; /* ACC_CTX */
+	bool sign;
+	bool user;	   /* addresses are user-space ones */
+	struct node *value;
+	int64_t constant;
+	struct node *text; /* a typed N_PRINT with to_string */
+	uint8_t narrow;	   /* base value's own size in bytes, 0 or 8: all 64 bits */
+	VEC(struct access_step) steps;
+	const struct ctype *type; /* of the result: auto-cast, pretty-print */
+};
+
+#endif

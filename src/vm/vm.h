@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user-space machine: runs gen's eBPF with every load and store checked
+ * against the regions it was given, so a wrong program is an error, never a
+ * crash. Host helpers live in vm/host_*.c, the kernel helpers that generated
+ * kernel code calls are simulated in vm/sim_*.c.
+ */
+#ifndef VM_VM_H
+#define VM_VM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gen/code.h"
+#include "out/format.h"
+#include "store/store.h"
+
+struct vm;
+
+/* Who a handler thinks it is: tally itself, a resumed record, or a simulated
+ * event. */
+struct vm_who {
+	uint32_t pid, tid, ppid, pgrp, sid, uid, euid, gid, egid, cpu;
+	char comm[16], pcomm[16];
+	int64_t wall_ns, mono_ns;
+	bool user_mode;
+};
+
+/* What the session does for handlers. */
+struct vm_hooks {
+	void *ctx;
+	/* Text of print, in order. */
+	void (*out)(void *ctx, const char *s, size_t n);
+	/* exit() or abort(). */
+	void (*exit)(void *ctx);
+	/* An uncaught error of probe p; text is the whole message without
+	 * "ERROR: ". */
+	void (*error)(void *ctx, const struct probe *p, const char *text);
+	void (*warn)(void *ctx, const char *text);
+	/* A probe that gave up a lock. */
+	void (*skip)(void *ctx, const struct probe *p);
+	/* Current time and identity; fake ones under --runtime=vm. */
+	void (*who)(void *ctx, struct vm_who *ret);
+	/* A record that simulated kernel code sent to the ring. */
+	void (*record)(void *ctx, const struct record *r, size_t n);
+	int64_t (*target)(void *ctx);
+};
+
+struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
+		  const struct vm_hooks *h);
+void vm_free(struct vm *vm);
+/* Runs a host probe's handler. 0; 1: it failed (reported through hooks);
+ * -1: the machine found a bug in the program: *vm_fault() says what. */
+int vm_run_probe(struct vm *vm, const struct code *code);
+/* Continues a kernel handler: n bytes of payload that RESUME sent. */
+int vm_resume(struct vm *vm, const struct probe *p, unsigned point,
+	      const struct record_ctx *ctx, size_t n);
+/* Runs a kernel handler on a simulated event: ctx is what r1 points to. */
+struct vm_event {
+	struct vm_who who;
+	const void *ctx;
+	size_t ctx_size;
+	/* memory that probe_read may see */
+	struct { uint64_t addr; const void *bytes; size_t n; } mem[16];
+	unsigned nmem;
+};
+int vm_run_kernel(struct vm *vm, const struct code *code, const struct vm_event *e);
+const char *vm_fault(const struct vm *vm);
+/* Instructions executed so far: for bench and -v. */
+uint64_t vm_steps(const struct vm *vm);
+/* Deterministic random numbers (tests). */
+void vm_seed(struct vm *vm, uint64_t seed);
+
+/* Lower level, for tests and fuzzers: bare instructions with r1 = ctx. */
+int vm_run_insns(struct vm *vm, const struct bpf_insn *insns, uint32_t n,
+		 void *ctx, size_t ctx_size, uint64_t *ret_r0);
+
+#endif
