@@ -60,6 +60,14 @@ struct compile {
 	struct ctypes *kernel_types;	/* types/: opened on first use */
 };
 
+/* With default settings and its own arena, in which it lives itself. */
+struct compile *compile_new(void);
+/* Accepts NULL. What others opened through c (kernel_types) is theirs. */
+void compile_free(struct compile *c);
+/* Adds a source; neither name nor text is copied. */
+struct source *compile_source(struct compile *c, const char *name,
+			      const char *text, size_t len);
+
 /* Shorthand: report at a span. */
 #define complain(c, id, ...) diag((c)->diag, D_##id, __VA_ARGS__)
 

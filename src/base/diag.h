@@ -27,6 +27,7 @@ enum diag_class {
 	DIAG_SEMANTIC, /* "semantic error" */
 	DIAG_WARNING,  /* "WARNING" */
 	DIAG_SYSTEM,   /* "error": the kernel, a file, an option */
+	DIAG_CLASSES
 };
 
 enum diag_id {
@@ -43,8 +44,9 @@ struct diag;
 struct diags *diags_new(struct arena *a);
 /*
  * Adds a message. The format and its argument types are the row's in diag.def.
- * A second message with the same text and place is counted, not kept.
- * Returns the message so that notes and fixes can be hung on it.
+ * A second message with the same text and place is folded into the first when
+ * printed. Returns the message so that notes and fixes can be hung on it; it
+ * keeps a copy of *at, but not of what at->macro points to.
  */
 struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...);
 /* A chained cause, printed below its message as "note". at may be NULL. */

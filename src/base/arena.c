@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bump allocation in chunks. With -DHOSTILE_ALLOC every allocation is a
+ * malloc of its own, so that a sanitizer sees each overrun and a stale
+ * pointer into a grown array is caught.
+ */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#ifndef HOSTILE_ALLOC
+enum {
+	CHUNK_SIZE = 64 * 1024,
+	/* Larger ones get a chunk of their own: the rest stays usable. */
+	CHUNK_SHARE = CHUNK_SIZE / 4,
+	ALIGN = 16,
+};
+#endif
+
+struct chunk {
+	struct chunk *next;
+#ifdef HOSTILE_ALLOC
+	void *data;
+#else
+	size_t used, size;
+	_Alignas(ALIGN) char data[];
+#endif
+};
+
+struct arena {
+	struct chunk *chunks; /* the first one is being filled */
+	size_t bytes;
+};
+
+struct arena *arena_new(void)
+{
+	return xcalloc(1, sizeof(struct arena));
+}
+
+#ifdef HOSTILE_ALLOC
+
+void arena_free(struct arena *a)
+{
+	struct chunk *c, *next;
+
+	if (!a)
+		return;
+	for (c = a->chunks; c; c = next) {
+		next = c->next;
+		free(c->data);
+		free(c);
+	}
+	free(a);
+}
+
+static void *take(struct arena *a, size_t size)
+{
+	struct chunk *c = xcalloc(1, sizeof(*c));
+
+	c->data = xcalloc(1, size);
+	c->next = a->chunks;
+	a->chunks = c;
+	return c->data;
+}
+
+#else
+
+void arena_free(struct arena *a)
+{
+	struct chunk *c, *next;
+
+	if (!a)
+		return;
+	for (c = a->chunks; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(a);
+}
+
+static struct chunk *chunk_new(size_t size)
+{
+	struct chunk *c = xcalloc(1, sizeof(*c) + size);
+
+	c->size = size;
+	return c;
+}
+
+static void *take(struct arena *a, size_t size)
+{
+	struct chunk *c = a->chunks;
+	void *p;
+
+	if (size > CHUNK_SHARE) {
+		struct chunk *own = chunk_new(size);
+
+		own->used = size;
+		/* Behind the one being filled. */
+		if (c) {
+			own->next = c->next;
+			c->next = own;
+		} else {
+			a->chunks = own;
+		}
+		return own->data;
+	}
+	if (!c || c->size - c->used < size) {
+		c = chunk_new(CHUNK_SIZE);
+		c->next = a->chunks;
+		a->chunks = c;
+	}
+	p = c->data + c->used;
+	c->used += size;
+	return p;
+}
+
+#endif
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		xalloc_fail(size);
+	a->bytes += size;
+#ifndef HOSTILE_ALLOC
+	size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	if (!size)
+		size = ALIGN;
+#endif
+	return take(a, size);
+}
+
+void *arena_grow(struct arena *a, const void *p, size_t old_size,
+		 size_t new_size)
+{
+	void *q = arena_alloc(a, new_size);
+	size_t n = old_size < new_size ? old_size : new_size;
+
+	if (n)
+		memcpy(q, p, n);
+	return q;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *p = arena_alloc(a, len + 1);
+
+	memcpy(p, s, len);
+	return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	char *p;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n < 0)
+		n = 0;
+	p = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+
+	va_start(ap, fmt);
+	p = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+size_t arena_bytes(const struct arena *a)
+{
+	return a->bytes;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Collecting messages; diag_print.c shows them. */
+#include "base/diag.h"
+
+#include "base/diag_list.h"
+#include "base/map.h"
+
+static const struct diag_row {
+	const char *name;
+	enum diag_class class;
+	const char *fmt, *explain;
+} diag_row[D_MAX] = {
+#define DIAG(id, class, fmt, explain) {#id, class, fmt, explain},
+#include "base/diag.def"
+#undef DIAG
+};
+
+struct diags *diags_new(struct arena *a)
+{
+	struct diags *d = arena_new_of(a, struct diags);
+
+	d->a = a;
+	d->seen = map_new(a);
+	return d;
+}
+
+/* True when the same was said of the same place before; remembers it. */
+static bool seen_before(struct diags *d, const struct diag *m)
+{
+	char *key;
+
+	key = arena_printf(d->a, "%p %u %u %s", (const void *)m->at.src,
+			   m->at.line, m->at.col, m->text);
+	if (map_has(d->seen, key))
+		return true;
+	map_set(d->seen, key, NULL);
+	return false;
+}
+
+struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...)
+{
+	struct diag *m = arena_new_of(d->a, struct diag);
+	va_list ap;
+
+	m->id = id;
+	m->class = diag_row[id].class;
+	if (at)
+		m->at = *at;
+	va_start(ap, at);
+	m->text = arena_vprintf(d->a, diag_row[id].fmt, ap);
+	va_end(ap);
+	m->order = d->list.n;
+	m->repeats = seen_before(d, m);
+	if (!m->repeats)
+		d->count[m->class]++;
+	vec_push(d->a, &d->list, m);
+	return m;
+}
+
+void diag_note(struct diags *d, struct diag *to, const struct span *at,
+	       const char *fmt, ...)
+{
+	struct diag_extra e = {0};
+	va_list ap;
+
+	if (at)
+		e.at = *at;
+	va_start(ap, fmt);
+	e.text = arena_vprintf(d->a, fmt, ap);
+	va_end(ap);
+	vec_push(d->a, &to->extra, e);
+}
+
+void diag_help(struct diags *d, struct diag *to, const char *fmt, ...)
+{
+	struct diag_extra e = {.is_help = true};
+	va_list ap;
+
+	va_start(ap, fmt);
+	e.text = arena_vprintf(d->a, fmt, ap);
+	va_end(ap);
+	vec_push(d->a, &to->extra, e);
+}
+
+unsigned diags_errors_of(const struct diags *d, enum diag_class c)
+{
+	return d->count[c];
+}
+
+unsigned diags_errors(const struct diags *d)
+{
+	return d->count[DIAG_PARSE] + d->count[DIAG_SEMANTIC] +
+	       d->count[DIAG_SYSTEM];
+}
+
+unsigned diags_warnings(const struct diags *d)
+{
+	return d->count[DIAG_WARNING];
+}
+
+const char *diag_name(enum diag_id id)
+{
+	return diag_row[id].name;
+}
+
+const char *diag_explain(enum diag_id id)
+{
+	return diag_row[id].explain;
+}
+
+enum diag_class diag_class_of(enum diag_id id)
+{
+	return diag_row[id].class;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The messages as they are kept: between diag.c and diag_print.c only. */
+#ifndef BASE_DIAG_LIST_H
+#define BASE_DIAG_LIST_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+struct map;
+
+/* A note or a help line below a message. */
+struct diag_extra {
+	struct span at;
+	const char *text;
+	bool is_help;
+};
+
+struct diag {
+	enum diag_id id;
+	enum diag_class class;
+	struct span at;
+	const char *text;
+	VEC(struct diag_extra) extra;
+	unsigned order;	 /* of creation */
+	bool repeats;	 /* said of the same place before */
+};
+
+struct diags {
+	struct arena *a;
+	VEC(struct diag *) list;
+	unsigned printed; /* of list: those before it are out already */
+	unsigned count[DIAG_CLASSES];
+	struct map *seen;
+};
+
+#endif

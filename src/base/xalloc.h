@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* malloc and friends that never return NULL: no memory ends the process. */
+#ifndef BASE_XALLOC_H
+#define BASE_XALLOC_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+/* Zeroed. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+/* "tally: out of memory" on stderr, then abort(). */
+void xalloc_fail(size_t wanted) __attribute__((noreturn));
+
+#endif
