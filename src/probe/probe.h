@@ -16,7 +16,6 @@
 #include "types/access.h"
 
 struct compile;
-struct session;
 struct probe;
 struct function;
 struct load_opts;
@@ -92,6 +91,7 @@ struct match {
 	unsigned nargs;
 	const char *name[8];	/* matched component names, wildcards replaced */
 	unsigned nparts;
+	bool quiet;		/* optional: a refusal is not an error */
 };
 
 /* A name that can be used as $name, for -L, $$vars and "did you mean". */
@@ -103,9 +103,12 @@ struct ctx_name {
 typedef VEC(struct ctx_name) ctx_names;
 typedef VEC(const char *) name_list;
 
+/* All of these are closed to detach; -1: none. */
 struct attach {
-	int link_fd; /* closing it detaches */
-	int aux_fd;  /* perf event; -1 none */
+	int link_fd;
+	int aux_fd;	/* the perf event behind link_fd */
+	int *more;	/* a sampler's events on the other CPUs (arena) */
+	unsigned nmore;
 };
 
 struct family {
@@ -130,8 +133,9 @@ struct family {
 	/*
 	 * Attaches the loaded program. Returns 0, or a negative errno with
 	 * *ret_why telling what was refused and what would help (arena text).
+	 * c->set.target_pid is the process of -x or of -c (already forked).
 	 */
-	int (*attach)(struct session *s, struct probe *p, int prog_fd,
+	int (*attach)(struct compile *c, struct probe *p, int prog_fd,
 		      struct attach *ret, const char **ret_why);
 	/* For load: expected_attach_type, attach_btf_id, name. May be NULL. */
 	int (*load_opts)(struct compile *c, struct probe *p, struct load_opts *ret);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * begin, end, error and never: probes of the session itself. They run on the
+ * host. Tags: 0 begin, 1 end, 2 error.
+ */
+#include "probe/family.h"
+
+static int expand_session(struct compile *c, const struct match *m,
+			  probe_list *out)
+{
+	static const enum host_when when[] = {WHEN_BEGIN, WHEN_END, WHEN_ERROR};
+	struct probe *p = family_probe(c, m);
+
+	p->place = PLACE_HOST;
+	p->when = when[m->pattern->tag];
+	if (m->arg[0])
+		p->sequence = m->arg[0]->num;
+	vec_push(c->a, out, p);
+	return 0;
+}
+
+static int expand_never(struct compile *c, const struct match *m,
+			probe_list *out)
+{
+	struct probe *p = family_probe(c, m);
+
+	p->place = PLACE_NEVER;
+	p->when = WHEN_NEVER;
+	vec_push(c->a, out, p);
+	return 0;
+}
+
+const struct family family_begin = {
+    .name = "begin",
+    .type = "begin_end",
+    .expand = expand_session,
+};
+
+const struct family family_never = {
+    .name = "never",
+    .type = "never",
+    .expand = expand_never,
+};

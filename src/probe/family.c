@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "probe/family.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *family_point_text(struct compile *c, const struct match *m)
+{
+	const char *text = "";
+
+	for (unsigned i = 0; i < m->nparts; i++) {
+		const struct literal *arg = m->arg[i];
+
+		text = arena_printf(c->a, "%s%s%s", text, i ? "." : "",
+				    m->name[i]);
+		if (arg && arg->type == TY_LONG)
+			text = arena_printf(c->a, "%s(%" PRId64 ")", text,
+					    arg->num);
+		else if (arg)
+			text = arena_printf(c->a, "%s(\"%s\")", text, arg->str);
+	}
+	return str_internz(c->str, text);
+}
+
+struct probe *family_probe(struct compile *c, const struct match *m)
+{
+	struct probe *p = arena_new_of(c->a, struct probe);
+
+	p->family = m->pattern->family;
+	p->pp = p->pn = family_point_text(c, m);
+	/* Whoever resolves keeps the point for as long as the probe. */
+	p->written = (struct point *)(uintptr_t)m->point;
+	p->span = m->point->span;
+	return p;
+}
+
+int family_refuse(struct compile *c, const struct match *m, const char *fmt,
+		  ...)
+{
+	va_list ap;
+	struct diag *d;
+	const char *text;
+
+	if (m->quiet)
+		return 0;
+	va_start(ap, fmt);
+	text = arena_vprintf(c->a, fmt, ap);
+	va_end(ap);
+	d = complain(c, PROBE_POINT, &m->point->parts.v[0].span);
+	diag_note(c->diag, d, NULL, "%s", text);
+	return -1;
+}
+
+void near_add(struct near *ret, const char *want, const char *name)
+{
+	unsigned dist = str_distance(want, name), i;
+
+	for (i = 0; i < ret->n; i++)
+		if (!strcmp(ret->name[i], name))
+			return;
+	/* Equal distances keep alphabetical order. */
+	for (i = ret->n; i > 0; i--)
+		if (ret->dist[i - 1] < dist ||
+		    (ret->dist[i - 1] == dist &&
+		     strcmp(ret->name[i - 1], name) < 0))
+			break;
+	if (i == NEAR_MAX)
+		return;
+	if (ret->n < NEAR_MAX)
+		ret->n++;
+	for (unsigned k = ret->n - 1; k > i; k--) {
+		ret->name[k] = ret->name[k - 1];
+		ret->dist[k] = ret->dist[k - 1];
+	}
+	ret->name[i] = name;
+	ret->dist[i] = dist;
+}
+
+const char *near_text(struct compile *c, const struct near *n)
+{
+	const char *text = "";
+
+	for (unsigned i = 0; i < n->n; i++)
+		text = arena_printf(c->a, "%s%s%s", text, i ? ", " : "",
+				    n->name[i]);
+	return text;
+}

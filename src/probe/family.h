@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What families share: making a probe, refusing a point, near names. */
+#ifndef PROBE_FAMILY_H
+#define PROBE_FAMILY_H
+
+#include "base/compile.h"
+#include "probe/probe.h"
+
+/* A new probe for what m matched; pp and pn are the point's text. Everything
+ * else is zero: the family fills in place, prog, guard, ... */
+struct probe *family_probe(struct compile *c, const struct match *m);
+/* The point's components as text, names and arguments as matched. */
+const char *family_point_text(struct compile *c, const struct match *m);
+/*
+ * Reports "while resolving probe point" with the given cause, unless the point
+ * is optional. Returns what expand() is to return: -1, or 0 when optional.
+ */
+int family_refuse(struct compile *c, const struct match *m, const char *fmt,
+		  ...) __attribute__((format(printf, 3, 4)));
+/* Keeps the at most five names nearest to name, best first, in ret. */
+enum { NEAR_MAX = 5 };
+struct near {
+	const char *name[NEAR_MAX];
+	unsigned dist[NEAR_MAX];
+	unsigned n;
+};
+void near_add(struct near *ret, const char *want, const char *name);
+/* "a, b, c" */
+const char *near_text(struct compile *c, const struct near *n);
+
+#endif

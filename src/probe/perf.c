@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sampling: timer.profile and perf.*. One perf event on each online CPU, all
+ * running the same program. Tags of profile: 0 tick, 1 frequency; of perf:
+ * 0 default period, 1 period, 2 frequency. The named events (perf.sw.*,
+ * perf.hw.*) are aliases of the tapset.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/family.h"
+#include "probe/tick.h"
+
+enum { DEFAULT_PERIOD = 1000000 };
+
+/* struct probe.data */
+struct sampler {
+	uint32_t type;
+	uint64_t config;
+	uint64_t every; /* counts, or samples a second */
+	bool is_freq;
+};
+
+static struct sampler *sampler_probe(struct compile *c, const struct match *m,
+				     probe_list *out)
+{
+	struct probe *p = family_probe(c, m);
+	struct sampler *s = arena_new_of(c->a, struct sampler);
+
+	p->data = s;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_PERF_EVENT;
+	p->guard = GUARD_SELF;
+	vec_push(c->a, out, p);
+	return s;
+}
+
+static int expand_profile(struct compile *c, const struct match *m,
+			  probe_list *out)
+{
+	struct sampler *s;
+	int64_t hz = 0;
+
+	if (m->pattern->tag == 1) {
+		hz = m->arg[3]->num;
+		if (hz <= 0)
+			return family_refuse(c, m,
+					     "frequency must be greater than 0");
+	}
+	s = sampler_probe(c, m, out);
+	s->type = PERF_TYPE_SOFTWARE;
+	s->config = PERF_COUNT_SW_CPU_CLOCK;
+	/* The cpu clock counts nanoseconds. A fixed period is exact, where
+	 * the kernel's frequency control needs a while to settle. */
+	s->every = hz ? (1000000000 + hz / 2) / hz : tick_ns();
+	if (!s->every)
+		s->every = 1;
+	return 0;
+}
+
+static int expand_perf(struct compile *c, const struct match *m,
+		       probe_list *out)
+{
+	struct sampler *s;
+	int64_t every = DEFAULT_PERIOD;
+
+	if (m->pattern->tag) {
+		every = m->arg[3]->num;
+		if (every < 1)
+			return family_refuse(c, m, "%s",
+					     m->pattern->tag == 1
+						 ? "invalid perf sample count"
+						 : "invalid perf frequency");
+	}
+	if (m->arg[1]->num < 0 || m->arg[1]->num > UINT32_MAX)
+		return family_refuse(c, m, "invalid perf type");
+	s = sampler_probe(c, m, out);
+	s->type = m->arg[1]->num;
+	s->config = m->arg[2]->num;
+	s->every = every;
+	s->is_freq = m->pattern->tag == 2;
+	return 0;
+}
+
+/* --- attaching ------------------------------------------------------------- */
+
+typedef VEC(unsigned) cpu_list;
+
+/* "0-3,8" of /sys/devices/system/cpu/online. */
+static int online_cpus(struct compile *c, cpu_list *ret)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned from, to;
+	int sep;
+
+	if (!f)
+		return -errno;
+	while (fscanf(f, "%u", &from) == 1) {
+		to = from;
+		sep = fgetc(f);
+		if (sep == '-') {
+			if (fscanf(f, "%u", &to) != 1)
+				break;
+			sep = fgetc(f);
+		}
+		for (; from <= to; from++)
+			vec_push(c->a, ret, from);
+		if (sep != ',')
+			break;
+	}
+	fclose(f);
+	return ret->n ? 0 : -EIO;
+}
+
+static const char *explain(struct compile *c, const struct sampler *s, int err,
+			   unsigned cpu)
+{
+	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV) {
+		if (s->type != PERF_TYPE_SOFTWARE)
+			return "this machine has no such hardware counter "
+			       "(virtual machines often have none); use "
+			       "perf.sw.cpu_clock or timer.profile";
+		return "the kernel has no such software event";
+	}
+	if (err == -EACCES || err == -EPERM)
+		return "not allowed to open perf events: run as root, or with "
+		       "CAP_PERFMON and kernel.perf_event_paranoid <= 2";
+	if (err == -EINVAL)
+		return "the kernel refuses this event with this period or "
+		       "frequency (see kernel.perf_event_max_sample_rate)";
+	if (err == -EMFILE)
+		return "too many open files: raise `ulimit -n` (one is needed "
+		       "for each CPU)";
+	return arena_printf(c->a, "perf_event_open on CPU %u: %s", cpu,
+			    strerror(-err));
+}
+
+static int open_one(const struct sampler *s, unsigned cpu, int prog_fd)
+{
+	struct perf_event_attr attr = {
+	    .type = s->type,
+	    .size = sizeof(attr),
+	    .config = s->config,
+	    .sample_period = s->every, /* shares its word with sample_freq */
+	    .freq = s->is_freq,
+	    .disabled = 1,
+	};
+	int fd, err;
+
+	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
+			  struct attach *ret, const char **ret_why)
+{
+	const struct sampler *s = p->data;
+	cpu_list cpus = {0};
+	int err = online_cpus(c, &cpus);
+
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	if (err) {
+		*ret_why = "cannot read /sys/devices/system/cpu/online";
+		return err;
+	}
+	ret->more = arena_array(c->a, int, cpus.n);
+	for (unsigned i = 0; i < cpus.n; i++) {
+		int fd = open_one(s, cpus.v[i], prog_fd);
+
+		/* A CPU may have gone offline since the list was read. */
+		if (fd == -ENODEV && i > 0)
+			continue;
+		if (fd < 0) {
+			while (ret->nmore)
+				close(ret->more[--ret->nmore]);
+			*ret_why = explain(c, s, fd, cpus.v[i]);
+			return fd;
+		}
+		ret->more[ret->nmore++] = fd;
+	}
+	return 0;
+}
+
+static int load_opts_sampler(struct compile *c, struct probe *p,
+			     struct load_opts *ret)
+{
+	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_PERF_EVENT};
+	return 0;
+}
+
+const struct family family_profile = {
+    .name = "profile",
+    .type = "profile_timer",
+    .expand = expand_profile,
+    .attach = attach_sampler,
+    .load_opts = load_opts_sampler,
+};
+
+const struct family family_perf = {
+    .name = "perf",
+    .type = "perf_event",
+    .expand = expand_perf,
+    .attach = attach_sampler,
+    .load_opts = load_opts_sampler,
+};

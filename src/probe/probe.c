@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Matching a written probe point against the table of patterns. A point is
+ * compared component by component: by name (with * and ?) and by presence and
+ * type of the argument. `**` stands for any number of components.
+ */
+#include "probe/probe.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "probe/family.h"
+
+enum { PARTS_MAX = 8 };
+
+#define PATTERN(text, fam, tag, doc) extern const struct family family_##fam;
+#include "probe/family.def"
+#undef PATTERN
+
+const struct pattern probe_patterns[] = {
+#define PATTERN(text, fam, tag, doc) {text, &family_##fam, tag, doc},
+#include "probe/family.def"
+#undef PATTERN
+};
+const unsigned probe_npatterns =
+    sizeof(probe_patterns) / sizeof(probe_patterns[0]);
+
+bool probe_glob(const char *pattern, const char *name)
+{
+	const char *star = NULL, *resume = NULL;
+
+	/* The last star is the only one that has to be retried. */
+	while (*name) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = name;
+		} else if (*pattern == '?' || *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+/* --- a pattern's text, taken apart ---------------------------------------- */
+
+struct part {
+	char name[24];
+	enum type arg; /* TY_UNKNOWN: none */
+};
+
+struct parts {
+	struct part v[PARTS_MAX];
+	unsigned n;
+};
+
+static void parts_read(const char *text, struct parts *ret)
+{
+	ret->n = 0;
+	while (*text) {
+		size_t len = strcspn(text, ".(");
+		struct part *p = &ret->v[ret->n++];
+
+		assert(ret->n <= PARTS_MAX && len < sizeof(p->name));
+		memcpy(p->name, text, len);
+		p->name[len] = 0;
+		p->arg = TY_UNKNOWN;
+		text += len;
+		if (*text == '(') {
+			p->arg = text[1] == 'N' ? TY_LONG : TY_STRING;
+			text = strchr(text, ')') + 1;
+		}
+		if (*text == '.')
+			text++;
+	}
+}
+
+static bool part_matches(const struct part *p, const struct component *w)
+{
+	return w->arg.type == p->arg && probe_glob(w->name, p->name);
+}
+
+/* --- matching -------------------------------------------------------------- */
+
+struct matcher {
+	const struct point *pt;
+	const struct parts *pat;
+	unsigned to[PARTS_MAX]; /* written component behind each of pat's */
+};
+
+/* From written component i and pattern component j on; `**` makes it try two
+ * ways, and both indices only grow, so the depth is bounded by their sum. */
+static bool match_from(struct matcher *m, unsigned i, unsigned j)
+{
+	const struct component *w;
+
+	if (i == m->pt->parts.n)
+		return j == m->pat->n;
+	if (j == m->pat->n)
+		return false;
+	w = &m->pt->parts.v[i];
+	if (!part_matches(&m->pat->v[j], w))
+		return false;
+	m->to[j] = i;
+	if (match_from(m, i + 1, j + 1))
+		return true;
+	if (!strstr(w->name, "**"))
+		return false;
+	for (; j + 1 < m->pat->n && !m->pat->v[j + 1].arg; j++) {
+		m->to[j + 1] = i;
+		if (match_from(m, i + 1, j + 2))
+			return true;
+	}
+	return false;
+}
+
+static void match_fill(struct compile *c, const struct matcher *mt,
+		       const struct pattern *pattern, bool quiet,
+		       struct match *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->point = mt->pt;
+	ret->pattern = pattern;
+	ret->nparts = ret->nargs = mt->pat->n;
+	ret->quiet = quiet;
+	for (unsigned j = 0; j < mt->pat->n; j++) {
+		const struct component *w = &mt->pt->parts.v[mt->to[j]];
+
+		ret->name[j] = str_internz(c->str, mt->pat->v[j].name);
+		if (w->arg.type)
+			ret->arg[j] = &w->arg;
+	}
+}
+
+/* --- why a point matches nothing ------------------------------------------- */
+
+/* How many leading components of pt some pattern shares. */
+static unsigned common_prefix(const struct point *pt, const struct parts *pat)
+{
+	unsigned i;
+
+	for (i = 0; i < pt->parts.n && i < pat->n; i++)
+		if (!part_matches(&pat->v[i], &pt->parts.v[i]))
+			break;
+	return i;
+}
+
+static bool seen(const name_list *l, const char *name)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i], name))
+			return true;
+	return false;
+}
+
+static bool has_wildcard(const char *name)
+{
+	return strpbrk(name, "*?") != NULL;
+}
+
+/* What may stand at component `at`, after the components before it. */
+static void candidates(struct compile *c, const struct point *pt, unsigned at,
+		       name_list *ret)
+{
+	for (unsigned i = 0; i < probe_npatterns; i++) {
+		struct parts pat;
+		const char *name;
+
+		parts_read(probe_patterns[i].text, &pat);
+		if (pat.n <= at || common_prefix(pt, &pat) < at)
+			continue;
+		name = str_internz(c->str, pat.v[at].name);
+		if (!seen(ret, name))
+			vec_push(c->a, ret, name);
+	}
+}
+
+/* The written name is right and its argument is not: say which is wanted. */
+static void help_argument(struct compile *c, struct diag *d,
+			  const struct point *pt, unsigned at)
+{
+	const struct component *w = &pt->parts.v[at];
+	bool none = false, num = false, str = false;
+
+	for (unsigned i = 0; i < probe_npatterns; i++) {
+		struct parts pat;
+
+		parts_read(probe_patterns[i].text, &pat);
+		if (pat.n <= at || common_prefix(pt, &pat) < at ||
+		    strcmp(pat.v[at].name, w->name))
+			continue;
+		none |= pat.v[at].arg == TY_UNKNOWN;
+		num |= pat.v[at].arg == TY_LONG;
+		str |= pat.v[at].arg == TY_STRING;
+	}
+	if (!none && !num && !str)
+		return;
+	diag_help(c->diag, d, "write %s%s%s%s%s%s%s", none ? w->name : "",
+		  none && (num || str) ? " or " : "", num ? w->name : "",
+		  num ? "(NUMBER)" : "", num && str ? " or " : "",
+		  str ? w->name : "", str ? "(\"...\")" : "");
+}
+
+static const char *names_text(struct compile *c, const name_list *l)
+{
+	const char *text = "";
+
+	for (unsigned i = 0; i < l->n; i++)
+		text = arena_printf(c->a, "%s%s%s", text, i ? ", " : "",
+				    l->v[i]);
+	return text;
+}
+
+static void report_mismatch(struct compile *c, const struct point *pt,
+			    const char *const *aliases, unsigned naliases)
+{
+	unsigned at = 0;
+	name_list next = {0};
+	struct near near = {0};
+	const struct component *w;
+	struct diag *d = complain(c, PROBE_POINT, &pt->parts.v[0].span);
+
+	for (unsigned i = 0; i < probe_npatterns; i++) {
+		struct parts pat;
+		unsigned n;
+
+		parts_read(probe_patterns[i].text, &pat);
+		n = common_prefix(pt, &pat);
+		if (n > at)
+			at = n;
+	}
+	candidates(c, pt, at, &next);
+	if (at == pt->parts.n) {
+		diag_note(c->diag, d, &pt->parts.v[at - 1].span,
+			  "probe point truncated (follow: %s)",
+			  names_text(c, &next));
+		return;
+	}
+	w = &pt->parts.v[at];
+	if (has_wildcard(w->name)) {
+		diag_note(c->diag, d, &w->span,
+			  "probe point mismatch: didn't find any wildcard "
+			  "matches");
+		return;
+	}
+	if (!next.n) {
+		diag_note(c->diag, d, &w->span, "invalid suffix for probe");
+		return;
+	}
+	for (unsigned i = 0; i < next.n; i++)
+		near_add(&near, w->name, next.v[i]);
+	for (unsigned i = 0; at == 0 && i < naliases; i++)
+		near_add(&near, w->name, aliases[i]);
+	diag_note(c->diag, d, &w->span, "probe point mismatch (similar: %s)",
+		  near_text(c, &near));
+	help_argument(c, d, pt, at);
+}
+
+/* The patterns match, but no tracepoint, symbol, ... is called so. */
+static void report_nothing(struct compile *c, const struct match *m)
+{
+	struct diag *d = complain(c, PROBE_POINT, &m->point->parts.v[0].span);
+	const struct component *w = &vec_last(&m->point->parts);
+	name_list near = {0};
+
+	for (unsigned i = 0; i < m->point->parts.n; i++)
+		if (m->point->parts.v[i].arg.type == TY_STRING)
+			w = &m->point->parts.v[i];
+	if (m->pattern->family->suggest)
+		m->pattern->family->suggest(c, m, &near);
+	if (near.n)
+		diag_note(c->diag, d, &w->arg_span, "no match (similar: %s)",
+			  names_text(c, &near));
+	else
+		diag_note(c->diag, d, &w->arg_span, "no match");
+}
+
+int probe_resolve(struct compile *c, const struct point *pt,
+		  const char *const *aliases, unsigned naliases, bool quiet,
+		  probe_list *out)
+{
+	unsigned first = out->n;
+	struct match found = {0};
+
+	assert(pt->parts.n);
+	quiet |= pt->optional;
+	for (unsigned i = 0; i < probe_npatterns; i++) {
+		struct parts pat;
+		struct matcher mt = {.pt = pt, .pat = &pat};
+		struct match m;
+
+		parts_read(probe_patterns[i].text, &pat);
+		if (!match_from(&mt, 0, 0))
+			continue;
+		match_fill(c, &mt, &probe_patterns[i], quiet, &m);
+		if (!found.pattern)
+			found = m;
+		if (m.pattern->family->expand(c, &m, out))
+			return -1;
+	}
+	if (out->n == first && !quiet) {
+		if (found.pattern)
+			report_nothing(c, &found);
+		else
+			report_mismatch(c, pt, aliases, naliases);
+		return -1;
+	}
+	return out->n - first;
+}
+
+void probe_types_print(FILE *f)
+{
+	for (unsigned i = 0; i < probe_npatterns; i++)
+		fprintf(f, "%-42s %s\n", probe_patterns[i].text,
+			probe_patterns[i].doc);
+}

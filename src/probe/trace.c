@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.trace("name"): tracepoints, attached raw. A plain name is not looked
+ * up before it is attached: that keeps a script without arguments free of
+ * tracefs and of the kernel's types.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/family.h"
+#include "types/tracefs.h"
+
+/* struct probe.data */
+struct trace {
+	const char *name; /* without the system */
+};
+
+static struct probe *trace_probe(struct compile *c, const struct match *m,
+				 const char *system, const char *name)
+{
+	struct probe *p = family_probe(c, m);
+	struct trace *t = arena_new_of(c->a, struct trace);
+
+	t->name = name;
+	p->data = t;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_RAW_TP;
+	p->guard = GUARD_SELF;
+	p->pp = str_internz(
+	    c->str, arena_printf(c->a, "kernel.trace(\"%s%s%s\")", system,
+				 *system ? ":" : "", name));
+	return p;
+}
+
+/* "a:b" into "a" and "b"; the system is "" when there is none. */
+static const char *split_name(struct compile *c, const char *arg,
+			      const char **ret_system)
+{
+	const char *colon = strchr(arg, ':');
+
+	*ret_system = "";
+	if (!colon)
+		return arg;
+	*ret_system = str_intern(c->str, arg, colon - arg);
+	return str_internz(c->str, colon + 1);
+}
+
+static int expand_trace(struct compile *c, const struct match *m,
+			probe_list *out)
+{
+	const char *arg = m->arg[1]->str, *system, *name;
+	trace_events ev = {0};
+	bool wild = strpbrk(arg, "*?") != NULL;
+	int err;
+
+	name = split_name(c, arg, &system);
+	if (!*name)
+		return 0;
+	/* An optional one has to be looked up: it may be missing. */
+	if (!wild && !m->quiet && !m->point->sufficient) {
+		vec_push(c->a, out, trace_probe(c, m, system, name));
+		return 0;
+	}
+	err = tracefs_events(c, &ev);
+	if (err && !wild) {
+		vec_push(c->a, out, trace_probe(c, m, system, name));
+		return 0;
+	}
+	if (err)
+		return family_refuse(
+		    c, m,
+		    "cannot list tracepoints: %s; mount tracefs (mount -t "
+		    "tracefs none /sys/kernel/tracing) or name one tracepoint "
+		    "in full",
+		    err == -ENOENT ? "tracefs is not mounted" : strerror(-err));
+	for (unsigned i = 0; i < ev.n; i++) {
+		const struct trace_event *e = &ev.v[i];
+
+		/* Events of single calls are made from raw_syscalls; they
+		 * are not tracepoints. */
+		if (!strcmp(e->system, "syscalls"))
+			continue;
+		if (*system && !probe_glob(system, e->system))
+			continue;
+		if (!probe_glob(name, e->name))
+			continue;
+		vec_push(c->a, out,
+			 trace_probe(c, m, *system ? e->system : "", e->name));
+	}
+	return 0;
+}
+
+static void near_events(struct compile *c, const char *name, struct near *ret)
+{
+	trace_events ev = {0};
+
+	if (tracefs_events(c, &ev))
+		return;
+	for (unsigned i = 0; i < ev.n; i++)
+		if (strcmp(ev.v[i].system, "syscalls"))
+			near_add(ret, name, ev.v[i].name);
+}
+
+static void suggest_trace(struct compile *c, const struct match *m,
+			  name_list *out)
+{
+	const char *system;
+	struct near near = {0};
+
+	near_events(c, split_name(c, m->arg[1]->str, &system), &near);
+	for (unsigned i = 0; i < near.n; i++)
+		vec_push(c->a, out, near.name[i]);
+}
+
+static const char *explain(struct compile *c, const struct trace *t, int err)
+{
+	struct near near = {0};
+
+	if (err == -EPERM || err == -EACCES)
+		return "not allowed to attach to tracepoints: run as root, or "
+		       "with CAP_BPF and CAP_PERFMON";
+	if (err != -ENOENT)
+		return arena_printf(c->a, "tracepoint %s: %s", t->name,
+				    strerror(-err));
+	near_events(c, t->name, &near);
+	if (!near.n)
+		return arena_printf(c->a, "the kernel has no tracepoint %s",
+				    t->name);
+	return arena_printf(c->a,
+			    "the kernel has no tracepoint %s (similar: %s)",
+			    t->name, near_text(c, &near));
+}
+
+static int attach_trace(struct compile *c, struct probe *p, int prog_fd,
+			struct attach *ret, const char **ret_why)
+{
+	const struct trace *t = p->data;
+	union bpf_attr attr;
+	int fd;
+
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	memset(&attr, 0, sizeof(attr));
+	/* A BTF program knows its tracepoint since it was loaded. */
+	if (p->prog == PROG_RAW_TP)
+		attr.raw_tracepoint.name = (uintptr_t)t->name;
+	attr.raw_tracepoint.prog_fd = prog_fd;
+	fd = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr,
+		     sizeof(attr.raw_tracepoint));
+	if (fd < 0) {
+		fd = -errno;
+		*ret_why = explain(c, t, fd);
+		return fd;
+	}
+	ret->link_fd = fd;
+	return 0;
+}
+
+static int load_opts_trace(struct compile *c, struct probe *p,
+			   struct load_opts *ret)
+{
+	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT};
+	return 0;
+}
+
+const struct family family_trace = {
+    .name = "trace",
+    .type = "kernel_tracepoint",
+    .expand = expand_trace,
+    .suggest = suggest_trace,
+    .attach = attach_trace,
+    .load_opts = load_opts_trace,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A C type, whatever it was read from. Made on demand: a struct's members are
+ * read when somebody asks for them (ctype_members).
+ */
+#ifndef TYPES_CTYPE_H
+#define TYPES_CTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct compile;
+struct ctypes;
+
+typedef VEC(const char *) name_vec;
+
+enum ctype_kind {
+	CT_VOID,
+	CT_INT,	   /* size, sign; also char and bool, see repr */
+	CT_FLOAT,  /* size */
+	CT_ENUM,   /* size, sign, constants */
+	CT_PTR,	   /* to */
+	CT_ARRAY,  /* to, count */
+	CT_STRUCT, /* size, members */
+	CT_UNION,
+	CT_FUNC,   /* to: result; members: parameters */
+	CT_FWD,	   /* declared, never defined */
+	CT_TYPEDEF, CT_CONST, CT_VOLATILE, CT_RESTRICT, CT_TAG, /* to */
+};
+
+enum ctype_repr { REPR_NUM, REPR_CHAR, REPR_BOOL };
+
+struct ctype {
+	enum ctype_kind kind;
+	enum ctype_repr repr;
+	bool sign;
+	bool filled;	      /* members or constants have been read */
+	const char *name;     /* of struct, union, enum, typedef, int; "" if none */
+	uint64_t size;	      /* bytes; of arrays too */
+	uint32_t count;	      /* CT_ARRAY: elements */
+	uint32_t id;	      /* in where it was read from */
+	const struct ctype *to;
+	struct ctypes *owner;
+	VEC(struct cmember) members;
+	VEC(struct cconst) consts;
+};
+
+struct cmember {
+	const char *name; /* "" for an anonymous struct or union */
+	const struct ctype *type;
+	uint32_t bit_off;
+	uint8_t bit_size; /* 0: not a bit-field */
+};
+
+struct cconst {
+	const char *name;
+	int64_t value;
+};
+
+/* Without typedefs, qualifiers and tags. */
+const struct ctype *ctype_strip(const struct ctype *t);
+/* A "user", "percpu" or "rcu" tag somewhere around t (BTF type tags). */
+bool ctype_has_tag(const struct ctype *t, const char *tag);
+/* The type with its members or constants read. */
+const struct ctype *ctype_fill(const struct ctype *t);
+/*
+ * Finds a member through anonymous structs and unions; *ret_bit_off counts from
+ * the start of t.
+ */
+const struct cmember *ctype_member(const struct ctype *t, const char *name,
+				   uint32_t *ret_bit_off);
+/* As -L prints it: "struct task_struct*", "char const*", "long int [4]". */
+const char *ctype_text(struct compile *c, const struct ctype *t);
+/* "struct list_head", "<anonymous union>": for messages. */
+const char *ctype_name(struct compile *c, const struct ctype *t);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "types/tracefs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *tracefs_dir(void)
+{
+	static const char *const dirs[] = {"/sys/kernel/tracing",
+					   "/sys/kernel/debug/tracing"};
+	char path[64];
+
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/available_events", dirs[i]);
+		if (!access(path, F_OK))
+			return dirs[i];
+	}
+	return NULL;
+}
+
+int tracefs_events(struct compile *c, trace_events *ret)
+{
+	const char *dir = tracefs_dir();
+	char path[64], *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	if (!dir)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/available_events", dir);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0) {
+		char *colon = strchr(line, ':');
+		struct trace_event e;
+
+		line[strcspn(line, "\n")] = 0;
+		if (!colon)
+			continue;
+		*colon = 0;
+		e.system = str_internz(c->str, line);
+		e.name = str_internz(c->str, colon + 1);
+		vec_push(c->a, ret, e);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The types of the kernel, from BTF. Nothing is opened before the first call
+ * that needs it (7 ms and 6 MB), and then once per compilation.
+ */
+#ifndef TYPES_TYPES_H
+#define TYPES_TYPES_H
+
+#include "base/compile.h"
+#include "types/ctype.h"
+
+/*
+ * "struct task_struct", "task_struct", "enum pid_type", "pid_t", "int"; a
+ * trailing "*" makes a pointer. NULL: not there, or no BTF.
+ */
+const struct ctype *types_find(struct compile *c, const char *name);
+/* Why there are no kernel types, or NULL when there are. */
+const char *types_missing(struct compile *c);
+/*
+ * Arguments of a tracepoint, as members of a CT_FUNC without the internal first
+ * one. NULL: no such tracepoint, or no BTF.
+ */
+const struct ctype *types_tracepoint(struct compile *c, const char *name);
+/* Names of tracepoints (btf_trace_NAME) that match a glob, sorted. */
+int types_tracepoints(struct compile *c, const char *glob, name_vec *ret);
+/* A kernel function's prototype (CT_FUNC), or NULL. */
+const struct ctype *types_function(struct compile *c, const char *name);
+int types_functions(struct compile *c, const char *glob, name_vec *ret);
+/* BTF ids for BPF_PROG_LOAD: of typedef btf_trace_NAME, of a function; 0 none. */
+uint32_t types_tracepoint_id(struct compile *c, const char *name);
+uint32_t types_function_id(struct compile *c, const char *name);
+/*
+ * Byte offset of a member chain "real_parent.tgid" reached from a struct: one
+ * entry per pointer that has to be followed. ret_off[0..n-1]; the last one is
+ * the value's own, *ret_size its bytes (negative: signed). Returns the number
+ * of entries, or -ENOENT.
+ */
+enum { CHAIN_MAX = 8 };
+int types_chain(struct compile *c, const char *type, const char *chain,
+		uint32_t ret_off[CHAIN_MAX], int *ret_size);
+
+#endif
