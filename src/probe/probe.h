@@ -170,6 +170,20 @@ extern const unsigned probe_npatterns;
 int probe_resolve(struct compile *c, const struct point *pt,
 		  const char *const *aliases, unsigned naliases,
 		  bool quiet, probe_list *out);
+/*
+ * Target expressions that belong to no family; sema calls these. All fill
+ * n->u.target.access (of the N_TARGET or N_ARROW; for & of n's operand),
+ * n->type and n->width. 0, or -1 having reported why (nothing when quiet).
+ *
+ * probe_cast: @cast(p, "type"[, "module"])->f; @var is refused as yet.
+ * probe_arrow: value->f, where type is what is known of the value's pointer:
+ * struct var.ctype, or access.type of a target.
+ * probe_address: n is an N_ADDRESS whose operand has been resolved.
+ */
+int probe_cast(struct compile *c, struct node *n, bool quiet);
+int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
+		bool quiet);
+int probe_address(struct compile *c, struct node *n, bool quiet);
 /* --dump-probe-types, docs: all patterns with their documentation. */
 void probe_types_print(FILE *f);
 /* Glob over one component or name: * and ? . */

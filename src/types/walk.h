@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From a typed base along ->member and [index] to an access. Families call
- * walk_tail() for $x->y; sema calls walk_cast() and walk_arrow() itself, as
- * those belong to no family.
- *
- * All return 0 having filled n->u.target.access, n->type and n->width, or -1
- * having reported why (nothing is reported when quiet: @defined).
- */
+/* From a typed base along ->member and [index] to an access. */
 #ifndef TYPES_WALK_H
 #define TYPES_WALK_H
 
 #include "front/ast.h"
 #include "types/access.h"
+#include "types/ctype.h"
 
 struct compile;
-struct ctype;
 
-/* @cast(p, "type"[, "module"])->f: n is the N_TARGET named "@cast". */
-int walk_cast(struct compile *c, struct node *n, bool quiet);
-/* value->f (N_ARROW): type is what is known of the value n->u.target.base. */
-int walk_arrow(struct compile *c, struct node *n, const struct ctype *type,
-	       bool quiet);
 /*
- * The parts of n, from a base of the given type that a's own fields (base, arg,
- * narrow, sign, user) describe. Sets a->type to the result's type.
+ * Follows the first nparts of n's parts (or all that are no pretty-print mark)
+ * from a base of the given type; a's own fields (base, arg, narrow, sign, user)
+ * describe the base. Adds to a->steps and sets a->type to the type of what is
+ * found; 0, or -1 having reported why (nothing when quiet).
  */
-int walk_tail(struct compile *c, struct node *n, struct access *a,
+int walk_tail(struct compile *c, const struct node *n, struct access *a,
 	      const struct ctype *type, bool quiet);
-/* &$x->f: a resolved target gives its address. n: where a message points. */
-int walk_address(struct compile *c, struct node *n, bool quiet);
+/*
+ * The same for one more member or element; walk_value() then makes the last
+ * step load a value (or give the address of a struct or array).
+ */
+struct walk {
+	struct compile *c;
+	struct access *a;
+	const struct ctype *type; /* stripped, of what is at hand */
+	const struct ctype *full; /* the same with its typedefs and tags */
+	bool is_place;	/* the address of the thing, not yet its value */
+	uint8_t bit_off, bit_size;
+};
+void walk_start(struct walk *w, struct compile *c, struct access *a,
+		const struct ctype *type);
+int walk_member(struct walk *w, const char *name, const struct span *at,
+		bool quiet);
+int walk_index(struct walk *w, struct node *index, const struct span *at,
+	       bool quiet);
+void walk_value(struct walk *w);
 
 #endif
