@@ -19,6 +19,8 @@ struct text {
 void text_add(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* n times c. */
+void text_fill(struct text *t, char c, size_t n);
 void text_free(struct text *t);
 
 /* Reads memory for %m and %M; returns 0 or a negative errno. */
@@ -26,7 +28,8 @@ typedef int (*text_reader)(void *ctx, uint64_t addr, void *dst, size_t n,
 			   int user);
 /*
  * Appends a print record's text. rec: payload laid out by f. Returns 0, or a
- * negative errno with *ret_bad the address that %m or %M could not read.
+ * negative errno of %m or %M: with *ret_bad the address that could not be read,
+ * or for -E2BIG the number of bytes (more than a page).
  */
 int text_record(struct text *t, const struct ir_fmt *f, const uint8_t *rec,
 		text_reader rd, void *ctx, uint64_t *ret_bad);

@@ -17,7 +17,6 @@
 
 struct store;
 
-/* Where kernel code running in the VM finds an element; NULL: missing. */
 struct store_ops {
 	const char *name; /* "memory", "kernel" */
 	void (*close)(struct store *s);
@@ -31,11 +30,17 @@ struct store_ops {
 	 * then value (key.size + value_width), malloc'd. Returns n or -errno. */
 	int64_t (*snapshot)(struct store *s, unsigned g, uint8_t **ret_elems);
 	int (*clear)(struct store *s, unsigned g);
-	/* Flip banks and move what the other bank holds to settled totals. */
+	/*
+	 * Flip banks and move what the other bank's maps hold to settled
+	 * totals (scalars and "other" cells: store_drain_rows()). Aggregates in
+	 * live mode are copied, not moved.
+	 */
 	int (*drain)(struct store *s);
+	/* Live aggregates: zero the cells that programs see (key NULL: all). */
+	int (*live_del)(struct store *s, unsigned g, const void *key);
 };
 
-struct settled; /* settled totals of one aggregate: store/settled.c */
+struct settled; /* settled totals of one aggregate: store/settled.h */
 
 struct store {
 	const struct store_ops *ops;
@@ -44,7 +49,8 @@ struct store {
 	struct settled **settled;	  /* by global index; NULL for plain ones */
 	uint64_t *other_events;		  /* by global: samples that went to "other" since the last drain */
 	int *map_fd;			  /* kernel: by plan map; -1 else */
-	bool dirty_hint;		  /* reserved */
+	unsigned nprobes;		  /* set by store_init_globals() */
+	bool has_banks;			  /* some aggregate is fed by kernel code */
 };
 
 /* In memory; never fails. */
@@ -53,17 +59,56 @@ struct store *store_mem_open(const struct plan *p);
  * index in *ret_map when one is refused. */
 struct store *store_kern_open(const struct plan *p, int *ret_err, unsigned *ret_map);
 void store_close(struct store *s);
-/* Scalar globals get their initial values, CONTROL its start. */
+/* Scalar globals get their initial values, CONTROL its start. Call it once,
+ * before anything runs. */
 void store_init_globals(struct store *s, const struct ir *ir);
 
+/* --- for implementations (store.c) ---------------------------------------- */
+
+/* Allocates settled totals and counters; ops and areas are the caller's. */
+void store_setup(struct store *s, const struct plan *p);
+void store_teardown(struct store *s);
+/*
+ * Adds the bank's cells of all rows (scalar aggregates and "other" cells) to
+ * settled totals and zeroes them. Only when no program can write that bank.
+ */
+void store_drain_rows(struct store *s, unsigned bank);
+/* Orders keys: numbers signed, strings bytewise, first key first. */
+int store_key_compare(const struct plan_key *k, const void *a, const void *b);
+/*
+ * Merges n cells into a keyed aggregate's totals; elems: n times key, then
+ * cell. Keys that are new are taken in key order, since a kernel map does not
+ * know the order they came in.
+ */
+void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
+		       unsigned n);
+static inline bool store_is_agg(const struct plan_global *g)
+{
+	return g->var->type == TY_STATS;
+}
+static inline bool store_is_live(const struct plan_global *g)
+{
+	return store_is_agg(g) && g->var->mode == AGG_LIVE;
+}
+
 /* --- kernel code in the VM (memory store only): the kernel's map calls ----- */
+
+/* The map numbers below: a plan map, or one bank of a PM_BANKS map. */
+#define STORE_BANK(map, bank) ((map) | ((bank) + 1u) << 16)
+/* NULL: missing. cpu: whose value of a per-CPU map. */
 void *store_mem_lookup(struct store *s, unsigned map, const void *key, unsigned cpu);
-int store_mem_update(struct store *s, unsigned map, const void *key, const void *value, uint64_t flags);
+/* A per-CPU map's value is set for cpu only. 0 or a negative errno. */
+int store_mem_update(struct store *s, unsigned map, const void *key,
+		     const void *value, uint64_t flags, unsigned cpu);
 int store_mem_delete(struct store *s, unsigned map, const void *key);
+/* The live element value that addr lies in; false: none. */
+bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
+		     uint64_t *ret_size);
 
 /* --- aggregates, on settled totals: call store_drain() first --------------- */
 int store_drain(struct store *s);
-/* The host's own samples. 0 or -E2BIG (went to "other"). key NULL: scalar. */
+/* The host's own samples. 0 or -E2BIG (went to "other"; counted in
+ * other_events). key NULL: scalar. */
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v);
 /* The cell, or NULL when there is no sample. */
 const uint64_t *store_agg_cell(struct store *s, unsigned g, const void *key);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Settled totals: a hash of cells, or one cell. */
+#include "store/settled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "store/htab.h"
+
+struct settled {
+	const struct plan_global *g;
+	struct htab *keyed;  /* NULL: scalar */
+	uint64_t *cell;	     /* the scalar's, else "other" */
+	uint64_t to_other;
+	const uint8_t **keys; /* of the last settled_keys() */
+};
+
+struct settled *settled_new(const struct plan_global *g, uint32_t size)
+{
+	struct settled *t = xcalloc(1, sizeof(*t));
+
+	t->g = g;
+	if (g->key.n)
+		t->keyed = htab_new(g->key.size, g->cell.size, size);
+	t->cell = xcalloc(1, g->cell.size ? g->cell.size : 8);
+	return t;
+}
+
+void settled_free(struct settled *t)
+{
+	if (!t)
+		return;
+	htab_free(t->keyed);
+	free(t->cell);
+	free(t->keys);
+	free(t);
+}
+
+bool cell_used(const struct cell *l, const uint64_t *cell)
+{
+	uint32_t i;
+
+	if (l->has[CF_COUNT])
+		return cell[l->off[CF_COUNT] / 8] != 0;
+	for (i = 0; i < l->size / 8; i++)
+		if (cell[i])
+			return true;
+	return false;
+}
+
+static uint64_t samples_in(const struct cell *l, const uint64_t *cell)
+{
+	return l->has[CF_COUNT] ? cell[l->off[CF_COUNT] / 8] : 1;
+}
+
+/* The key's cell, made if there is room; NULL: full. */
+static uint64_t *cell_for(struct settled *t, const void *key)
+{
+	uint8_t *cell;
+	bool is_new;
+
+	if (!t->keyed)
+		return t->cell;
+	cell = htab_add(t->keyed, key, &is_new);
+	if (!cell && t->g->var->wrap && htab_count(t->keyed)) {
+		htab_del(t->keyed, htab_key(t->keyed, htab_first(t->keyed)));
+		cell = htab_add(t->keyed, key, &is_new);
+	}
+	return (uint64_t *)cell;
+}
+
+int settled_add(struct settled *t, const void *key, int64_t v)
+{
+	uint64_t *cell = cell_for(t, key);
+
+	cell_add(&t->g->cell, cell ? cell : t->cell, v);
+	if (cell)
+		return 0;
+	t->to_other++;
+	return -E2BIG;
+}
+
+int settled_merge(struct settled *t, const void *key, const uint64_t *from)
+{
+	uint64_t *cell;
+
+	if (!cell_used(&t->g->cell, from))
+		return 0;
+	cell = cell_for(t, key);
+	cell_merge(&t->g->cell, cell ? cell : t->cell, from);
+	if (cell)
+		return 0;
+	t->to_other += samples_in(&t->g->cell, from);
+	return -E2BIG;
+}
+
+void settled_merge_other(struct settled *t, const uint64_t *from)
+{
+	if (!cell_used(&t->g->cell, from))
+		return;
+	cell_merge(&t->g->cell, t->cell, from);
+	t->to_other += samples_in(&t->g->cell, from);
+}
+
+const uint64_t *settled_cell(const struct settled *t, const void *key)
+{
+	if (t->keyed)
+		return (const uint64_t *)htab_find(t->keyed, key);
+	return cell_used(&t->g->cell, t->cell) ? t->cell : NULL;
+}
+
+const uint64_t *settled_other(const struct settled *t)
+{
+	if (!t->keyed || !cell_used(&t->g->cell, t->cell))
+		return NULL;
+	return t->cell;
+}
+
+int settled_del(struct settled *t, const void *key)
+{
+	if (t->keyed)
+		return htab_del(t->keyed, key) ? 0 : -ENOENT;
+	memset(t->cell, 0, t->g->cell.size);
+	return 0;
+}
+
+void settled_clear(struct settled *t)
+{
+	if (t->keyed)
+		htab_clear(t->keyed);
+	memset(t->cell, 0, t->g->cell.size);
+	t->to_other = 0;
+}
+
+unsigned settled_count(const struct settled *t)
+{
+	return t->keyed ? htab_count(t->keyed) : 0;
+}
+
+unsigned settled_keys(struct settled *t, const uint8_t ***ret)
+{
+	unsigned n = settled_count(t), i = 0;
+	uint32_t e;
+
+	t->keys = xrealloc(t->keys, (n + 1) * sizeof(*t->keys));
+	*ret = t->keys;
+	if (!n)
+		return 0;
+	for (e = htab_first(t->keyed); e != HTAB_NONE;
+	     e = htab_next(t->keyed, e))
+		t->keys[i++] = htab_key(t->keyed, e);
+	return n;
+}
+
+uint64_t settled_take_other(struct settled *t)
+{
+	uint64_t n = t->to_other;
+
+	t->to_other = 0;
+	return n;
+}

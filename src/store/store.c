@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* What the memory store and the kernel store share. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/xalloc.h"
+#include "store/settled.h"
+
+/* Capacity of an aggregate's totals, in keys. */
+static uint32_t agg_size(const struct plan *p, const struct plan_global *g)
+{
+	if (g->map && g->map < p->maps.n && p->maps.v[g->map].max_entries)
+		return p->maps.v[g->map].max_entries;
+	if (g->var->size > 0)
+		return g->var->size < UINT32_MAX ? g->var->size : UINT32_MAX;
+	return 2048;
+}
+
+void store_setup(struct store *s, const struct plan *p)
+{
+	unsigned i;
+
+	s->plan = p;
+	s->settled = xcalloc(p->nglobals + 1, sizeof(*s->settled));
+	s->other_events = xcalloc(p->nglobals + 1, sizeof(*s->other_events));
+	s->map_fd = xcalloc(p->maps.n + 1, sizeof(*s->map_fd));
+	for (i = 0; i < p->maps.n; i++)
+		s->map_fd[i] = -1;
+	for (i = 0; i < p->nglobals; i++) {
+		const struct plan_global *g = &p->globals[i];
+
+		if (store_is_agg(g))
+			s->settled[i] = settled_new(g, agg_size(p, g));
+	}
+}
+
+void store_teardown(struct store *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->plan->nglobals; i++)
+		settled_free(s->settled[i]);
+	free(s->settled);
+	free(s->other_events);
+	free(s->map_fd);
+}
+
+void store_close(struct store *s)
+{
+	if (s)
+		s->ops->close(s);
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Does any program feed it through the rows or a map? */
+static bool is_fed(const struct store *s, const struct plan_global *g)
+{
+	unsigned i;
+
+	if (g->key.n)
+		return true;
+	for (i = 0; g->slot && i < s->nprobes; i++)
+		if (g->slot[i] != UINT32_MAX)
+			return true;
+	return false;
+}
+
+void store_init_globals(struct store *s, const struct ir *ir)
+{
+	const struct plan *p = s->plan;
+	struct control *control = (struct control *)s->control;
+	unsigned i;
+
+	s->nprobes = ir->prog ? ir->prog->probes.n : 0;
+	control->start_wall_ns =
+	    clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	for (i = 0; i < p->nglobals; i++) {
+		const struct plan_global *g = &p->globals[i];
+		const struct literal *init = &g->var->init;
+		size_t n;
+
+		if (store_is_agg(g)) {
+			s->has_banks |= is_fed(s, g);
+			continue;
+		}
+		if (g->key.n || init->type == TY_UNKNOWN)
+			continue;
+		if (g->var->type == TY_LONG) {
+			memcpy(s->control + g->off, &init->num, 8);
+		} else if (g->var->type == TY_STRING && init->str) {
+			n = strlen(init->str);
+			if (n > g->var->width - 1)
+				n = g->var->width - 1;
+			memset(s->control + g->off, 0, g->var->width);
+			memcpy(s->control + g->off, init->str, n);
+		}
+	}
+}
+
+/* --- drains --------------------------------------------------------------- */
+
+static uint64_t *row_cell(const struct store *s, unsigned row, unsigned bank,
+			  uint32_t off)
+{
+	const struct plan *p = s->plan;
+
+	return (uint64_t *)(s->rows + (size_t)row * p->row_size + p->bank_off +
+			    (size_t)bank * p->bank_size + off);
+}
+
+/* Live cells are left where they are: programs read them. */
+static void drain_cell(struct store *s, unsigned g, unsigned bank, uint32_t off,
+		       bool other)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	unsigned row;
+
+	for (row = 0; row < s->plan->nrows; row++) {
+		uint64_t *cell = row_cell(s, row, bank, off);
+
+		if (other)
+			settled_merge_other(s->settled[g], cell);
+		else
+			settled_merge(s->settled[g], NULL, cell);
+		if (!store_is_live(pg))
+			memset(cell, 0, pg->cell.size);
+	}
+}
+
+void store_drain_rows(struct store *s, unsigned bank)
+{
+	unsigned g, i;
+
+	for (g = 0; g < s->plan->nglobals; g++) {
+		const struct plan_global *pg = &s->plan->globals[g];
+		unsigned from = store_is_live(pg) ? 0 : bank;
+
+		if (!store_is_agg(pg))
+			continue;
+		if (pg->key.n && pg->other_off != UINT32_MAX)
+			drain_cell(s, g, from, pg->other_off, true);
+		for (i = 0; !pg->key.n && pg->slot && i < s->nprobes; i++)
+			if (pg->slot[i] != UINT32_MAX)
+				drain_cell(s, g, from, pg->slot[i], false);
+		s->other_events[g] += settled_take_other(s->settled[g]);
+	}
+}
+
+int store_drain(struct store *s)
+{
+	unsigned g;
+	int err;
+
+	/* Live aggregates are read anew each time: what is settled now is the
+	 * copy of the last drain. */
+	for (g = 0; g < s->plan->nglobals; g++)
+		if (store_is_live(&s->plan->globals[g]))
+			settled_clear(s->settled[g]);
+	if (!s->has_banks)
+		return 0;
+	err = s->ops->drain(s);
+	for (g = 0; g < s->plan->nglobals; g++)
+		if (s->settled[g])
+			s->other_events[g] += settled_take_other(s->settled[g]);
+	return err;
+}
+
+int store_key_compare(const struct plan_key *k, const void *a, const void *b)
+{
+	unsigned i;
+
+	for (i = 0; i < k->n; i++) {
+		const char *pa = (const char *)a + k->off[i];
+		const char *pb = (const char *)b + k->off[i];
+		int64_t va, vb;
+		int cmp;
+
+		if (k->is_str[i]) {
+			cmp = strncmp(pa, pb, k->width[i]);
+		} else {
+			memcpy(&va, pa, 8);
+			memcpy(&vb, pb, 8);
+			cmp = va < vb ? -1 : va > vb;
+		}
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+static int compare_elems(const void *a, const void *b, void *ctx)
+{
+	return store_key_compare(ctx, *(const uint8_t *const *)a,
+				 *(const uint8_t *const *)b);
+}
+
+void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
+		       unsigned n)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	size_t stride = pg->key.size + pg->cell.size;
+	const uint8_t **sorted = xcalloc(n + 1, sizeof(*sorted));
+	unsigned i, nnew = 0;
+
+	for (i = 0; i < n; i++) {
+		const uint8_t *e = elems + i * stride;
+
+		if (settled_cell(s->settled[g], e))
+			settled_merge(s->settled[g], e,
+				      (const uint64_t *)(e + pg->key.size));
+		else
+			sorted[nnew++] = e;
+	}
+	qsort_r(sorted, nnew, sizeof(*sorted), compare_elems,
+		(void *)&pg->key);
+	for (i = 0; i < nnew; i++)
+		settled_merge(s->settled[g], sorted[i],
+			      (const uint64_t *)(sorted[i] + pg->key.size));
+	free(sorted);
+}
+
+/* --- aggregates on settled totals ------------------------------------------ */
+
+int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	int err = settled_add(s->settled[g], pg->key.n ? key : NULL, v);
+
+	s->other_events[g] += settled_take_other(s->settled[g]);
+	return err;
+}
+
+const uint64_t *store_agg_cell(struct store *s, unsigned g, const void *key)
+{
+	return settled_cell(s->settled[g], key);
+}
+
+const uint64_t *store_agg_other(struct store *s, unsigned g)
+{
+	return settled_other(s->settled[g]);
+}
+
+int store_agg_del(struct store *s, unsigned g, const void *key)
+{
+	if (store_is_live(&s->plan->globals[g]) && s->ops->live_del)
+		s->ops->live_del(s, g, key);
+	return settled_del(s->settled[g], key);
+}
+
+void store_agg_clear(struct store *s, unsigned g)
+{
+	if (store_is_live(&s->plan->globals[g]) && s->ops->live_del)
+		s->ops->live_del(s, g, NULL);
+	settled_clear(s->settled[g]);
+}
+
+unsigned store_agg_keys(struct store *s, unsigned g, const uint8_t ***ret_keys)
+{
+	return settled_keys(s->settled[g], ret_keys);
+}
