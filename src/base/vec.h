@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growable arrays that live in an arena: VEC(int) v = {0}; vec_push(a, &v, 3); */
+/* Growable arrays in an arena: VEC(int) v = {0}; vec_push(a, &v, 3); */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What a golden test may need of the machine (its .needs file), and how to
+see whether it is there: words, some with an argument after a colon."""
+
+import ctypes
+import os
+import shutil
+
+
+def can_bpf():
+    """Whether this process may make a BPF map (an array of one word)."""
+    attr = (ctypes.c_uint32 * 32)(2, 4, 8, 1)
+    fd = ctypes.CDLL(None).syscall(321, 0, attr, 72)
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0
+
+
+def has_symbol(name):
+    with open('/proc/kallsyms', encoding='ascii', errors='replace') as f:
+        return any(line.split()[2] == name for line in f)
+
+
+def file_check(path):
+    return lambda arg: os.path.exists(path)
+
+
+NEEDS = {
+    'root': (lambda arg: os.geteuid() == 0, 'needs root'),
+    'bpf': (lambda arg: can_bpf(), 'the kernel refuses bpf() here'),
+    'btf': (file_check('/sys/kernel/btf/vmlinux'), 'no kernel BTF'),
+    'kprobe': (file_check('/sys/bus/event_source/devices/kprobe'),
+               'this kernel has no kprobes'),
+    'uprobe': (file_check('/sys/bus/event_source/devices/uprobe'),
+               'this kernel has no uprobes'),
+    'perf': (file_check('/proc/sys/kernel/perf_event_paranoid'),
+             'this kernel has no perf events'),
+    'tracefs': (file_check('/sys/kernel/tracing/events'),
+                'tracefs is not mounted'),
+    'symbol': (has_symbol, 'no such kernel symbol'),
+    'cmd': (shutil.which, 'no such command'),
+    'file': (os.path.exists, 'no such file'),
+    'cpus': (lambda arg: len(os.sched_getaffinity(0)) >= int(arg),
+             'too few CPUs'),
+}
+
+
+def missing(words):
+    """Why a test with these needs cannot run here; None: it can."""
+    for need in words:
+        word, _, arg = need.partition(':')
+        check, reason = NEEDS[word]
+        if not check(arg):
+            return f'{reason}: {arg}' if arg else reason
+    return None
