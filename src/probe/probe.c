@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/family.h"
+#include "types/glob.h"
 
 enum { PARTS_MAX = 8 };
 
@@ -27,26 +28,7 @@ const unsigned probe_npatterns =
 
 bool probe_glob(const char *pattern, const char *name)
 {
-	const char *star = NULL, *resume = NULL;
-
-	/* The last star is the only one that has to be retried. */
-	while (*name) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			resume = name;
-		} else if (*pattern == '?' || *pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star;
-			name = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
+	return name_glob(pattern, name);
 }
 
 /* --- a pattern's text, taken apart ---------------------------------------- */

@@ -10,12 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "probe/family.h"
+#include "probe/pretty.h"
+#include "probe/target.h"
 #include "types/tracefs.h"
+#include "types/types.h"
 
 /* struct probe.data */
 struct trace {
 	const char *name; /* without the system */
+	bool looked;	  /* args has been looked for */
+	const struct ctype *args;
 };
 
 static struct probe *trace_probe(struct compile *c, const struct match *m,
@@ -115,6 +119,105 @@ static void suggest_trace(struct compile *c, const struct match *m,
 		vec_push(c->a, out, near.name[i]);
 }
 
+/* --- target variables ------------------------------------------------------ */
+
+static const struct ctype *trace_args(struct compile *c, struct probe *p)
+{
+	struct trace *t = p->data;
+
+	if (!t->looked)
+		t->args = types_tracepoint(c, t->name);
+	t->looked = true;
+	return t->args;
+}
+
+static struct access arg_access(struct probe *p, const struct ctype *args,
+				unsigned i)
+{
+	const struct ctype *t = ctype_strip(args->members.v[i].type);
+	struct access a = {.base = ACC_ARG, .arg = i};
+
+	p->ctx_used |= UINT64_C(1) << i;
+	if (t->size < 8) {
+		a.narrow = t->size;
+		a.sign = t->sign;
+	}
+	return a;
+}
+
+static int all_args(struct compile *c, struct probe *p,
+		    const struct ctype *args, struct node *n)
+{
+	struct pretty pr;
+
+	pretty_start(&pr, c, &n->span);
+	for (unsigned i = 0; i < args->members.n; i++) {
+		struct access a = arg_access(p, args, i);
+
+		if (i)
+			pretty_text(&pr, " ");
+		pretty_item(&pr, args->members.v[i].name, &a,
+			    args->members.v[i].type, pretty_depth(n));
+	}
+	pretty_finish(&pr, n);
+	return 0;
+}
+
+static int target_trace(struct compile *c, struct probe *p, struct node *n,
+			bool quiet)
+{
+	const struct trace *t = p->data;
+	const char *name = n->u.target.name;
+	const struct ctype *args;
+
+	if (*name == '@')
+		return probe_cast(c, n, quiet);
+	if (!strcmp(name, "$$name")) {
+		target_text(c, n, t->name);
+		return 0;
+	}
+	args = trace_args(c, p);
+	if (!args) {
+		if (!quiet)
+			complain(c, NO_TYPES, &n->span,
+				 types_missing(c)
+				     ? types_missing(c)
+				     : arena_printf(c->a,
+						    "the kernel has no "
+						    "tracepoint %s",
+						    t->name));
+		return -1;
+	}
+	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms") ||
+	    !strcmp(name, "$$args"))
+		return all_args(c, p, args, n);
+	for (unsigned i = 0; i < args->members.n && i < 64; i++) {
+		const struct cmember *m = &args->members.v[i];
+		struct access a;
+
+		if (strcmp(name + 1, m->name))
+			continue;
+		a = arg_access(p, args, i);
+		return target_tail(c, n, &a, m->type, quiet);
+	}
+	return target_unknown(c, p, n, quiet);
+}
+
+static void names_trace(struct compile *c, struct probe *p, ctx_names *out)
+{
+	const struct ctype *args = trace_args(c, p);
+
+	for (unsigned i = 0; args && i < args->members.n; i++) {
+		struct ctx_name n = {.is_param = true};
+
+		n.name = arena_printf(c->a, "$%s", args->members.v[i].name);
+		n.type = ctype_text(c, args->members.v[i].type);
+		vec_push(c->a, out, n);
+	}
+}
+
+/* --- attaching ------------------------------------------------------------- */
+
 static const char *explain(struct compile *c, const struct trace *t, int err)
 {
 	struct near near = {0};
@@ -169,6 +272,8 @@ const struct family family_trace = {
     .name = "trace",
     .type = "kernel_tracepoint",
     .expand = expand_trace,
+    .target = target_trace,
+    .names = names_trace,
     .suggest = suggest_trace,
     .attach = attach_trace,
     .load_opts = load_opts_trace,

@@ -30,6 +30,7 @@ struct access_step {
 	uint32_t scale;
 	uint8_t load;	     /* 0: address only (array, struct); else 1 2 4 8 bytes */
 	bool sign;	     /* sign-extend what was loaded */
+	bool user;	     /* load from user space (also when access.user) */
 	uint8_t bit_off, bit_size; /* bit_size 0: not a bit-field; bit_off from bit 0 of the loaded word */
 	bool trusted;	     /* tp_btf: the pointer may be loaded from directly */
 };

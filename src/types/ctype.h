@@ -71,6 +71,7 @@ const struct ctype *ctype_fill(const struct ctype *t);
  */
 const struct cmember *ctype_member(const struct ctype *t, const char *name,
 				   uint32_t *ret_bit_off);
+const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t);
 /* As -L prints it: "struct task_struct*", "char const*", "long int [4]". */
 const char *ctype_text(struct compile *c, const struct ctype *t);
 /* "struct list_head", "<anonymous union>": for messages. */

@@ -14,6 +14,8 @@
  * trailing "*" makes a pointer. NULL: not there, or no BTF.
  */
 const struct ctype *types_find(struct compile *c, const char *name);
+/* Forgets everything that was opened through c. Accepts never opened. */
+void types_close(struct compile *c);
 /* Why there are no kernel types, or NULL when there are. */
 const char *types_missing(struct compile *c);
 /*
@@ -29,8 +31,10 @@ int types_functions(struct compile *c, const char *glob, name_vec *ret);
 /* BTF ids for BPF_PROG_LOAD: of typedef btf_trace_NAME, of a function; 0 none. */
 uint32_t types_tracepoint_id(struct compile *c, const char *name);
 uint32_t types_function_id(struct compile *c, const char *name);
+/* Value of an enumerator of any enum. */
+bool types_constant(struct compile *c, const char *name, int64_t *ret);
 /*
- * Byte offset of a member chain "real_parent.tgid" reached from a struct: one
+ * Byte offset of a member chain "real_parent.tgid", "signal.pids[2]" reached from a struct: one
  * entry per pointer that has to be followed. ret_off[0..n-1]; the last one is
  * the value's own, *ret_size its bytes (negative: signed). Returns the number
  * of entries, or -ENOENT.

@@ -27,7 +27,8 @@ struct walk {
 	const struct ctype *type; /* stripped, of what is at hand */
 	const struct ctype *full; /* the same with its typedefs and tags */
 	bool is_place;	/* the address of the thing, not yet its value */
-	uint8_t bit_off, bit_size;
+	bool is_user;	/* the place is in user space */
+	uint8_t bit_off, bit_size, word; /* of the member at hand, if bits */
 };
 void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type);
@@ -35,6 +36,10 @@ int walk_member(struct walk *w, const char *name, const struct span *at,
 		bool quiet);
 int walk_index(struct walk *w, struct node *index, const struct span *at,
 	       bool quiet);
+/* Inside a struct: on to its member m, which starts at bit_off. */
+void walk_to(struct walk *w, const struct cmember *m, uint32_t bit_off);
+/* From a pointer to what it points to. */
+void walk_follow(struct walk *w);
 void walk_value(struct walk *w);
 
 #endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strings made of typed values: $$vars, $x$, $x$$. The result is an access of
+ * base ACC_TEXT whose node is a sprintf of single targets.
+ */
+#ifndef PROBE_PRETTY_H
+#define PROBE_PRETTY_H
+
+#include "base/compile.h"
+#include "front/ast.h"
+#include "types/access.h"
+#include "types/walk.h"
+
+struct pretty {
+	struct compile *c;
+	struct span at;	    /* of the expression, for the nodes made */
+	struct fmt fmt;
+	node_list args;
+	const char *text;   /* literal text not yet in fmt */
+	uint32_t width;	    /* bytes that the result can have */
+	unsigned values;
+};
+
+void pretty_start(struct pretty *p, struct compile *c, const struct span *at);
+void pretty_text(struct pretty *p, const char *text);
+/* name=VALUE of a variable: in hex; depth 0: plain, 1: $, 2: $$. */
+void pretty_item(struct pretty *p, const char *name, const struct access *base,
+		 const struct ctype *type, int depth);
+/* A value alone: $x$ (depth 1) or $x$$ (depth 2). */
+void pretty_value(struct pretty *p, const struct access *base,
+		  const struct ctype *type, int depth);
+/* Makes n the string: type, width and access. */
+void pretty_finish(struct pretty *p, struct node *n);
+/* The depth that the last of n's parts asks for: 0, 1, 2. */
+int pretty_depth(const struct node *n);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Target expressions: tails of every family, and those that have no family. */
+#include "probe/target.h"
+
+#include <string.h>
+
+#include "probe/pretty.h"
+#include "types/types.h"
+#include "types/walk.h"
+
+int target_tail(struct compile *c, struct node *n, const struct access *base,
+		const struct ctype *type, bool quiet)
+{
+	struct access *a = arena_new_of(c->a, struct access);
+	int depth = pretty_depth(n);
+	struct pretty p;
+
+	*a = *base;
+	if (walk_tail(c, n, a, type, quiet))
+		return -1;
+	n->type = TY_LONG;
+	n->width = 0;
+	n->u.target.access = a;
+	if (!depth)
+		return 0;
+	pretty_start(&p, c, &n->span);
+	pretty_value(&p, a, a->type, depth);
+	pretty_finish(&p, n);
+	return 0;
+}
+
+void target_text(struct compile *c, struct node *n, const char *text)
+{
+	struct pretty p;
+
+	pretty_start(&p, c, &n->span);
+	pretty_text(&p, text);
+	pretty_finish(&p, n);
+}
+
+int target_unknown(struct compile *c, struct probe *p, struct node *n,
+		   bool quiet)
+{
+	struct near near = {0};
+	ctx_names names = {0};
+
+	if (quiet)
+		return -1;
+	if (p->family->names)
+		p->family->names(c, p, &names);
+	for (unsigned i = 0; i < names.n; i++)
+		near_add(&near, n->u.target.name, names.v[i].name);
+	complain(c, NO_TARGET, &n->span, n->u.target.name,
+		 near.n ? arena_printf(c->a, " (alternatives: %s)",
+				       near_text(c, &near))
+			: "");
+	return -1;
+}
+
+/* --- @cast and its kin ----------------------------------------------------- */
+
+static int no_types(struct compile *c, const struct node *n, bool quiet)
+{
+	const char *why = types_missing(c);
+
+	if (!why)
+		return 0;
+	if (!quiet)
+		complain(c, NO_TYPES, &n->span, why);
+	return -1;
+}
+
+/* "kernel", "kernel<linux/sched.h>", "a:kernel:b": one that is the kernel. A
+ * header or a program's own types need what is not read as yet. */
+static bool module_has_kernel(const char *module)
+{
+	while (module && *module) {
+		size_t len = strcspn(module, ":");
+
+		if (!strncmp(module, "kernel", 6) &&
+		    (len == 6 || module[6] == '<'))
+			return true;
+		module += len;
+		module += *module == ':';
+	}
+	return !module;
+}
+
+int probe_cast(struct compile *c, struct node *n, bool quiet)
+{
+	const char *name = n->u.target.cast;
+	const struct ctype *t, *plain;
+	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
+
+	if (strcmp(n->u.target.name, "@cast")) {
+		if (!quiet)
+			complain(c, NOT_YET, &n->span, n->u.target.name);
+		return -1;
+	}
+	if (!module_has_kernel(n->u.target.module)) {
+		if (!quiet)
+			complain(c, NOT_YET, &n->span,
+				 "@cast to types outside the kernel");
+		return -1;
+	}
+	if (no_types(c, n, quiet))
+		return -1;
+	t = types_find(c, name);
+	if (!t) {
+		if (!quiet)
+			complain(c, NO_CAST_TYPE, &n->span, name, "");
+		return -1;
+	}
+	/* The value is a pointer to what is named, unless a pointer is. */
+	plain = ctype_strip(t);
+	if (!plain || plain->kind != CT_PTR)
+		t = ctype_pointer_to(c, t);
+	return target_tail(c, n, &base, t, quiet);
+}
+
+int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
+		bool quiet)
+{
+	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
+
+	if (no_types(c, n, quiet))
+		return -1;
+	return target_tail(c, n, &base, type, quiet);
+}
+
+int probe_address(struct compile *c, struct node *n, bool quiet)
+{
+	struct node *to = n->u.unary.a;
+	struct access *a = to->u.target.access;
+	struct access_step *last = a && a->steps.n ? &vec_last(&a->steps) : NULL;
+
+	if (!last || a->base == ACC_TEXT || last->bit_size) {
+		if (!quiet)
+			complain(c, NO_ADDRESS, &n->span,
+				 to->u.target.name ? to->u.target.name : "->");
+		return -1;
+	}
+	last->load = 0;
+	if (a->type)
+		a->type = ctype_pointer_to(c, a->type);
+	to->type = n->type = TY_LONG;
+	return 0;
+}

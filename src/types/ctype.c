@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "types/ctype.h"
+
+#include <string.h>
+
+#include "base/compile.h"
+#include "types/types.h"
+
+/* Deeper chains of qualifiers and typedefs than this are a broken file. */
+enum { STRIP_MAX = 64, NEST_MAX = 32 };
+
+static bool is_wrapper(const struct ctype *t)
+{
+	return t->kind >= CT_TYPEDEF;
+}
+
+const struct ctype *ctype_strip(const struct ctype *t)
+{
+	for (int i = 0; i < STRIP_MAX && t && is_wrapper(t); i++)
+		t = ctype_fill(t)->to;
+	return t;
+}
+
+bool ctype_has_tag(const struct ctype *t, const char *tag)
+{
+	for (int i = 0; i < STRIP_MAX && t && is_wrapper(t); i++) {
+		if (t->kind == CT_TAG && !strcmp(t->name, tag))
+			return true;
+		t = ctype_fill(t)->to;
+	}
+	return false;
+}
+
+static const struct cmember *find_member(const struct ctype *t,
+					 const char *name, uint32_t base,
+					 uint32_t *ret_bit_off, int depth)
+{
+	t = ctype_strip(t);
+	if (depth > NEST_MAX || !t ||
+	    (t->kind != CT_STRUCT && t->kind != CT_UNION))
+		return NULL;
+	t = ctype_fill(t);
+	for (unsigned i = 0; i < t->members.n; i++) {
+		const struct cmember *m = &t->members.v[i];
+
+		if (!*m->name) {
+			m = find_member(m->type, name, base + m->bit_off,
+					ret_bit_off, depth + 1);
+			if (m)
+				return m;
+		} else if (!strcmp(m->name, name)) {
+			*ret_bit_off = base + m->bit_off;
+			return m;
+		}
+	}
+	return NULL;
+}
+
+const struct cmember *ctype_member(const struct ctype *t, const char *name,
+				   uint32_t *ret_bit_off)
+{
+	return find_member(t, name, 0, ret_bit_off, 0);
+}
+
+const char *ctype_name(struct compile *c, const struct ctype *t)
+{
+	static const char *const word[] = {
+	    [CT_STRUCT] = "struct ", [CT_UNION] = "union ",
+	    [CT_ENUM] = "enum ", [CT_FWD] = "struct "};
+
+	if (!t || t->kind == CT_VOID)
+		return "void";
+	if (t->kind > CT_FWD || !word[t->kind])
+		return ctype_text(c, t);
+	return arena_printf(c->a, "%s%s", word[t->kind],
+			    *t->name ? t->name : "{...}");
+}
+
+static const char *text_of(struct compile *c, const struct ctype *t, int depth)
+{
+	const char *to;
+
+	if (!t || depth > NEST_MAX)
+		return "void";
+	t = ctype_fill(t);
+	switch (t->kind) {
+	case CT_PTR:
+		to = text_of(c, t->to, depth + 1);
+		return arena_printf(c->a, "%s*", to);
+	case CT_CONST:
+		to = text_of(c, t->to, depth + 1);
+		return arena_printf(c->a, "%s const", to);
+	case CT_VOLATILE:
+		to = text_of(c, t->to, depth + 1);
+		return arena_printf(c->a, "%s volatile", to);
+	case CT_RESTRICT:
+	case CT_TAG:
+		return text_of(c, t->to, depth + 1);
+	case CT_ARRAY:
+		to = text_of(c, t->to, depth + 1);
+		return arena_printf(c->a, "%s [%u]", to, t->count);
+	case CT_FUNC:
+		return "<function>";
+	case CT_INT:
+	case CT_FLOAT:
+	case CT_TYPEDEF:
+		return t->name;
+	default:
+		return ctype_name(c, t);
+	}
+}
+
+const char *ctype_text(struct compile *c, const struct ctype *t)
+{
+	return text_of(c, t, 0);
+}

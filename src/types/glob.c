@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "types/glob.h"
+
+#include <stddef.h>
+
+bool name_glob(const char *pattern, const char *name)
+{
+	const char *star = NULL, *resume = NULL;
+
+	/* The last star is the only one that has to be retried. */
+	while (*name) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = name;
+		} else if (*pattern == '?' || *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}

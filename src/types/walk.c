@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A walk keeps the address of a place or a value at hand. Member offsets add up
+ * while the walk stays inside one object; crossing a pointer makes a step that
+ * loads it.
+ */
+#include "types/walk.h"
+
+#include <string.h>
+
+#include "base/compile.h"
+#include "types/types.h"
+
+enum { SHOWN_MAX = 5 };
+
+void walk_start(struct walk *w, struct compile *c, struct access *a,
+		const struct ctype *type)
+{
+	*w = (struct walk){.c = c, .a = a, .full = type, .is_user = a->user};
+	w->type = ctype_strip(type);
+}
+
+/* The step that offsets are still added to, made when there is none. */
+static struct access_step *open_step(struct walk *w)
+{
+	struct access *a = w->a;
+
+	if (!a->steps.n || vec_last(&a->steps).load ||
+	    vec_last(&a->steps).index) {
+		struct access_step s = {0};
+
+		vec_push(w->c->a, &a->steps, s);
+	}
+	return &vec_last(&a->steps);
+}
+
+/* A machine word's worth of bytes that can be loaded at once, or 0. */
+static uint8_t load_size(const struct ctype *t)
+{
+	switch (t ? t->size : 0) {
+	case 1:
+	case 2:
+	case 4:
+	case 8:
+		return t->size;
+	default:
+		return 0;
+	}
+}
+
+static bool is_scalar(const struct ctype *t)
+{
+	return t && (t->kind == CT_INT || t->kind == CT_ENUM ||
+		     t->kind == CT_PTR || t->kind == CT_FLOAT);
+}
+
+/* Turns the place at hand into the value that is there. */
+static void load_place(struct walk *w)
+{
+	struct access_step *s;
+
+	if (!w->is_place || !is_scalar(w->type))
+		return;
+	/* A step with an index can still load; open_step() would not join. */
+	s = w->a->steps.n && !vec_last(&w->a->steps).load
+		? &vec_last(&w->a->steps)
+		: open_step(w);
+	s->load = w->bit_size ? w->word : load_size(w->type);
+	s->sign = w->type->sign;
+	s->user = w->is_user;
+	s->bit_off = w->bit_off;
+	s->bit_size = w->bit_size;
+	w->is_place = false;
+}
+
+void walk_value(struct walk *w)
+{
+	load_place(w);
+	w->a->type = w->full;
+}
+
+static const char *alternatives(struct walk *w, const struct ctype *t,
+				const char *name)
+{
+	const char *text = "";
+	const char *best[SHOWN_MAX];
+	unsigned dist[SHOWN_MAX], n = 0, i, d;
+
+	t = ctype_fill(t);
+	for (unsigned k = 0; k < t->members.n; k++) {
+		const char *m = t->members.v[k].name;
+
+		if (!*m)
+			continue;
+		d = str_distance(name, m);
+		for (i = n; i > 0 && dist[i - 1] > d; i--)
+			if (i < SHOWN_MAX) {
+				dist[i] = dist[i - 1];
+				best[i] = best[i - 1];
+			}
+		if (i == SHOWN_MAX)
+			continue;
+		dist[i] = d;
+		best[i] = m;
+		if (n < SHOWN_MAX)
+			n++;
+	}
+	for (i = 0; i < n; i++)
+		text = arena_printf(w->c->a, "%s%s%s", text, i ? ", " : "",
+				    best[i]);
+	return n ? arena_printf(w->c->a, " (alternatives: %s)", text) : "";
+}
+
+static int no_access(struct walk *w, const char *what, const struct span *at,
+		     bool quiet)
+{
+	if (!quiet)
+		complain(w->c, BAD_ACCESS, at, what,
+			 ctype_text(w->c, w->full));
+	return -1;
+}
+
+/*
+ * A bit-field (size > 0) at a bit of an object: bit_off counts in the smallest
+ * aligned word that holds all of it. Returns the word's byte offset.
+ */
+static uint32_t set_bits(struct walk *w, uint32_t bit, unsigned size)
+{
+	unsigned bytes = 1;
+
+	w->bit_size = size;
+	w->bit_off = w->word = 0;
+	if (!size)
+		return bit / 8;
+	while (bytes < 8 &&
+	       bit / (bytes * 8) != (bit + size - 1) / (bytes * 8))
+		bytes *= 2;
+	w->word = bytes;
+	w->bit_off = bit % (bytes * 8);
+	return bit / (bytes * 8) * bytes;
+}
+
+/* A pointer at hand is followed: the place is what it points to. */
+void walk_follow(struct walk *w)
+{
+	load_place(w);
+	w->full = ctype_fill(w->type)->to;
+	w->type = ctype_strip(w->full);
+	w->is_place = true;
+	set_bits(w, 0, 0);
+	/* What lies behind a user pointer stays in user space. */
+	w->is_user |= ctype_has_tag(w->full, "user");
+}
+
+void walk_to(struct walk *w, const struct cmember *m, uint32_t bit_off)
+{
+	struct access_step *s = open_step(w);
+
+	s->off += set_bits(w, bit_off, m->bit_size);
+	w->full = m->type;
+	w->type = ctype_strip(m->type);
+}
+
+int walk_member(struct walk *w, const char *name, const struct span *at,
+		bool quiet)
+{
+	const struct cmember *m;
+	uint32_t bit;
+
+	if (w->type && w->type->kind == CT_PTR)
+		walk_follow(w);
+	if (!w->is_place || !w->type ||
+	    (w->type->kind != CT_STRUCT && w->type->kind != CT_UNION))
+		return no_access(w, arena_printf(w->c->a, "->%s", name), at,
+				 quiet);
+	m = ctype_member(w->type, name, &bit);
+	if (!m) {
+		if (!quiet)
+			complain(w->c, NO_MEMBER, at, name,
+				 ctype_name(w->c, w->type),
+				 alternatives(w, w->type, name));
+		return -1;
+	}
+	walk_to(w, m, bit);
+	return 0;
+}
+
+int walk_index(struct walk *w, struct node *index, const struct span *at,
+	       bool quiet)
+{
+	const struct ctype *elem;
+	struct access_step *s;
+
+	if (w->type && w->type->kind == CT_PTR)
+		walk_follow(w);
+	else if (w->type && w->type->kind == CT_ARRAY && w->is_place) {
+		w->full = ctype_fill(w->type)->to;
+		w->type = ctype_strip(w->full);
+	} else
+		return no_access(w, "[]", at, quiet);
+	elem = ctype_fill(w->type);
+	/* As in GNU C, void and functions have the size of a byte. */
+	s = open_step(w);
+	if (index->kind == N_NUM) {
+		s->off += index->u.num * (int64_t)(elem->size ? elem->size : 1);
+	} else {
+		s->index = index;
+		s->scale = elem->size ? elem->size : 1;
+	}
+	set_bits(w, 0, 0);
+	return 0;
+}
+
+int walk_tail(struct compile *c, const struct node *n, struct access *a,
+	      const struct ctype *type, bool quiet)
+{
+	struct walk w;
+
+	walk_start(&w, c, a, type);
+	for (unsigned i = 0; i < n->u.target.parts.n; i++) {
+		const struct target_part *p = &n->u.target.parts.v[i];
+		int err = 0;
+
+		if (p->kind == TP_MEMBER)
+			err = walk_member(&w, p->member, &p->span, quiet);
+		else if (p->kind == TP_INDEX)
+			err = walk_index(&w, p->index, &p->span, quiet);
+		if (err)
+			return -1;
+	}
+	walk_value(&w);
+	return 0;
+}
