@@ -34,12 +34,14 @@ struct var {
 	bool is_global;
 	unsigned index;	       /* in program.globals, or in the owner's locals */
 	bool is_read, is_written, is_param;
+	bool broken;	       /* an error was reported: no more about it */
 	bool pointer_like;     /* assigned from a pointer-typed target: autoprint in hex */
 	const struct ctype *ctype; /* auto-cast: type of what it points to, or NULL */
 	/* globals only */
 	const struct source *src;
 	bool is_private, wrap, is_library;
 	int arity;	       /* 0 scalar, 1..9 array, -1 not known yet */
+	struct span arity_span;
 	enum type key_type[KEYS_MAX];
 	uint32_t key_width[KEYS_MAX]; /* strings: multiple of 8; longs: 8 */
 	struct span key_span[KEYS_MAX];
@@ -57,6 +59,7 @@ struct function {
 	struct span span;
 	const struct source *src;
 	enum type type;	       /* TY_UNKNOWN: void */
+	struct span type_span; /* where the type was first inferred */
 	uint32_t width;
 	VEC(struct var *) params;
 	VEC(struct var *) locals; /* params first */

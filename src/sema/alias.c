@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From written probe points to probes. A point that starts with an alias'
+ * name stands for the alias' points, with what follows the name appended to
+ * each, and for the alias' prologue and epilogue around the handler; other
+ * points go to the probe families.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "sema/sema.h"
+
+enum { ALIAS_DEPTH_MAX = 64, ALIAS_STEPS_MAX = 200000 };
+
+/* The aliases that an expansion went through, innermost first. */
+struct link {
+	struct decl_probe *alias;
+	const char *name;	 /* as it was matched: pn() */
+	const struct link *from; /* what led here */
+	unsigned depth;
+};
+
+struct expand {
+	struct sema *s;
+	struct compile *c;
+	struct decl_probe *decl; /* the written probe; NULL: -l */
+	probe_list *out;
+	bool gave_up;
+};
+
+static unsigned expand_list(struct expand *x, const point_list *l,
+			    const struct link *link, const struct point *outer,
+			    unsigned suffix, bool quiet);
+
+/* --- text ------------------------------------------------------------------ */
+
+static const char *literal_text(struct compile *c, const struct literal *l)
+{
+	const char *text = "", *p;
+
+	if (l->type == TY_LONG)
+		return arena_printf(c->a, "%lld", (long long)l->num);
+	for (p = l->str; *p; p++) {
+		const char *esc = *p == '"' || *p == '\\' ? "\\" : "";
+
+		text = arena_printf(c->a, "%s%s%c", text, esc, *p);
+	}
+	return arena_printf(c->a, "\"%s\"", text);
+}
+
+static const char *parts_text(struct compile *c, const struct point *pt)
+{
+	const char *text = "";
+	unsigned i;
+
+	for (i = 0; i < pt->parts.n; i++) {
+		const struct component *k = &pt->parts.v[i];
+
+		text = arena_printf(c->a, "%s%s%s", text, i ? "." : "",
+				    k->name);
+		if (k->arg.type != TY_UNKNOWN)
+			text = arena_printf(c->a, "%s(%s)", text,
+					    literal_text(c, &k->arg));
+	}
+	return text;
+}
+
+const char *point_text(struct compile *c, const struct point *pt)
+{
+	return arena_printf(c->a, "%s%s", parts_text(c, pt),
+			    pt->sufficient ? "!" : pt->optional ? "?" : "");
+}
+
+static const char *list_text(struct compile *c, const point_list *l)
+{
+	const char *text = "";
+	unsigned i;
+
+	for (i = 0; i < l->n; i++)
+		text = arena_printf(c->a, "%s%s%s", text, i ? "," : "",
+				    point_text(c, l->v[i]));
+	return text;
+}
+
+/* --- matching -------------------------------------------------------------- */
+
+/*
+ * Does the alias' name match the first components of pt, from pt's i-th and
+ * the name's k-th on? Returns the number of pt's components used, or -1.
+ */
+static int match_from(const struct point *pt, unsigned i,
+		      const struct point *name, unsigned k)
+{
+	if (k == name->parts.n)
+		return (int)i;
+	if (i == pt->parts.n)
+		return -1;
+	if (!strcmp(pt->parts.v[i].name, "**")) {
+		/* One or more components of the name. */
+		int r = match_from(pt, i + 1, name, k + 1);
+
+		return r >= 0 ? r : match_from(pt, i, name, k + 1);
+	}
+	if (pt->parts.v[i].arg.type != TY_UNKNOWN ||
+	    !probe_glob(pt->parts.v[i].name, name->parts.v[k].name))
+		return -1;
+	return match_from(pt, i + 1, name, k + 1);
+}
+
+static bool has_wildcard(const struct point *pt)
+{
+	unsigned i;
+
+	for (i = 0; i < pt->parts.n; i++)
+		if (strpbrk(pt->parts.v[i].name, "*?"))
+			return true;
+	return false;
+}
+
+static bool in_chain(const struct link *l, const struct decl_probe *alias)
+{
+	for (; l; l = l->from)
+		if (l->alias == alias)
+			return true;
+	return false;
+}
+
+/* Library files whose aliases may start this point. */
+static void load_aliases(struct sema *s, const struct point *pt)
+{
+	file_list files = {0};
+	unsigned i;
+
+	if (!pt->parts.n || pt->parts.v[0].arg.type != TY_UNKNOWN)
+		return;
+	tapset_need(s->lib, TAPSET_ALIAS, pt->parts.v[0].name, &files);
+	for (i = 0; i < files.n; i++)
+		sema_add_file(s, files.v[i]);
+}
+
+/* --- making probes --------------------------------------------------------- */
+
+static struct node *and_conditions(struct compile *c, struct node *a,
+				   const struct node *b)
+{
+	struct node *n;
+
+	if (!b)
+		return a;
+	if (!a)
+		return node_clone(c->a, b);
+	n = node_new(c->a, N_LOGIC, b->span);
+	n->u.binary.op = OPER_LAND;
+	n->u.binary.a = a;
+	n->u.binary.b = node_clone(c->a, b);
+	return n;
+}
+
+static void add_block(struct compile *c, struct node *to, struct node *b)
+{
+	if (b)
+		vec_push(c->a, &to->u.block.stmts, node_clone(c->a, b));
+}
+
+/* Prologues from the innermost alias out, the handler, and epilogues back. */
+static struct node *make_body(struct expand *x, const struct link *link)
+{
+	struct compile *c = x->c;
+	struct node *body;
+	const struct link *l;
+	const struct link *stack[ALIAS_DEPTH_MAX];
+	unsigned n = 0;
+
+	if (!link)
+		return node_clone(c->a, x->decl->body);
+	body = node_new(c->a, N_BLOCK, x->decl->body->span);
+	for (l = link; l; l = l->from) {
+		stack[n++] = l;
+		if (!l->alias->is_epilogue)
+			add_block(c, body, l->alias->body);
+	}
+	add_block(c, body, x->decl->body);
+	while (n-- > 0) {
+		l = stack[n];
+		add_block(c, body, l->alias->is_epilogue ? l->alias->body
+							 : l->alias->epilogue);
+	}
+	return body;
+}
+
+static const char *make_derivation(struct expand *x, const struct link *link)
+{
+	const char *text = "";
+	const struct link *l;
+
+	for (l = link; l; l = l->from)
+		text = arena_printf(x->c->a, "%s%s <- ", text,
+				    list_text(x->c, &l->alias->points));
+	return arena_printf(x->c->a, "%s%s", text,
+			    list_text(x->c, &x->decl->points));
+}
+
+/* Completes the probes that a family made for pt. */
+static void finish(struct expand *x, unsigned from, struct point *pt,
+		   const struct link *link)
+{
+	const struct link *l;
+	unsigned i;
+
+	for (i = from; i < x->out->n; i++) {
+		struct probe *p = x->out->v[i];
+
+		p->written = pt;
+		if (!p->pn)
+			p->pn = parts_text(x->c, pt);
+		for (l = link; l; l = l->from)
+			p->pn = l->name;
+		if (!x->decl)
+			continue;
+		p->span = pt->span;
+		if (link)
+			p->span = x->decl->points.v[0]->span;
+		p->cond = and_conditions(x->c, NULL, pt->cond);
+		p->body = make_body(x, link);
+		p->derivation = make_derivation(x, link);
+	}
+}
+
+/* Names that could start a point, for "similar". */
+static void alias_names(struct expand *x, name_list *out)
+{
+	unsigned i, k;
+
+	for (i = 0; i < x->s->aliases.n; i++)
+		for (k = 0; k < x->s->aliases.v[i]->names.n; k++)
+			vec_push(x->c->a, out,
+				 x->s->aliases.v[i]->names.v[k]->parts.v[0].name);
+}
+
+struct name_ctx {
+	struct compile *c;
+	name_list *out;
+};
+
+static void library_name(void *ctx, const char *name)
+{
+	struct name_ctx *nc = ctx;
+
+	vec_push(nc->c->a, nc->out, name);
+}
+
+static unsigned expand_family(struct expand *x, struct point *pt,
+			      const struct link *link, bool quiet)
+{
+	unsigned before = x->out->n;
+	name_list names = {0};
+	struct name_ctx nc = {x->c, &names};
+
+	if (!quiet) {
+		alias_names(x, &names);
+		tapset_names(x->s->lib, TAPSET_ALIAS, library_name, &nc);
+	}
+	probe_resolve(x->c, pt, names.v, names.n, quiet, x->out);
+	finish(x, before, pt, link);
+	if (x->out->n > PROBES_MAX && !x->gave_up) {
+		complain(x->c, PROBES_MANY, &pt->span, PROBES_MAX);
+		x->gave_up = true;
+	}
+	return x->out->n - before;
+}
+
+/* --- expanding ------------------------------------------------------------- */
+
+/*
+ * Expands the aliases that match pt. exact: the name uses up the whole point;
+ * otherwise the rest is a suffix of the alias' points.
+ */
+static unsigned expand_aliases(struct expand *x, struct point *pt,
+			       const struct link *link, bool exact, bool quiet,
+			       bool *ret_matched)
+{
+	unsigned i, k, made = 0, n = x->s->aliases.n;
+
+	for (i = 0; i < n && !x->gave_up; i++) {
+		struct decl_probe *a = x->s->aliases.v[i];
+
+		for (k = 0; k < a->names.n; k++) {
+			struct link l = {.alias = a, .from = link};
+			int used = match_from(pt, 0, a->names.v[k], 0);
+
+			if (used < 0 ||
+			    exact != ((unsigned)used == pt->parts.n))
+				continue;
+			*ret_matched = true;
+			l.depth = link ? link->depth + 1 : 1;
+			if (in_chain(link, a) || l.depth >= ALIAS_DEPTH_MAX) {
+				complain(x->c, ALIAS_LOOP, &pt->span);
+				x->gave_up = true;
+				return made;
+			}
+			l.name = parts_text(x->c, a->names.v[k]);
+			if (!exact) {
+				struct point rest = *pt;
+
+				rest.parts.v += used;
+				rest.parts.n -= (unsigned)used;
+				l.name = arena_printf(x->c->a, "%s.%s", l.name,
+						      parts_text(x->c, &rest));
+			}
+			made += expand_list(x, &a->points, &l, pt,
+					    (unsigned)used, quiet);
+		}
+	}
+	return made;
+}
+
+static unsigned expand_one(struct expand *x, struct point *pt,
+			   const struct link *link, bool quiet)
+{
+	bool matched = false;
+	unsigned made = 0;
+
+	if (x->gave_up)
+		return 0;
+	if (++x->s->steps > ALIAS_STEPS_MAX) {
+		complain(x->c, PROBES_MANY, &pt->span, PROBES_MAX);
+		x->gave_up = true;
+		return 0;
+	}
+	load_aliases(x->s, pt);
+	made = expand_aliases(x, pt, link, true, quiet, &matched);
+	if (!matched || has_wildcard(pt))
+		made += expand_family(x, pt, link, true);
+	if (!made && !matched)
+		made = expand_aliases(x, pt, link, false, quiet, &matched);
+	if (made || quiet || x->gave_up)
+		return made;
+	if (!matched)
+		return expand_family(x, pt, link, false);
+	if (!diags_errors(x->c->diag))
+		complain(x->c, ALIAS_NONE, &pt->span, parts_text(x->c, pt));
+	return 0;
+}
+
+/* A copy of an alias' point with outer's suffix and conditions. */
+static struct point *with_suffix(struct compile *c, const struct point *pt,
+				 const struct point *outer, unsigned from)
+{
+	struct point *q = arena_new_of(c->a, struct point);
+	unsigned i;
+
+	*q = *pt;
+	q->parts.v = NULL;
+	q->parts.n = q->parts.cap = 0;
+	for (i = 0; i < pt->parts.n; i++)
+		vec_push(c->a, &q->parts, pt->parts.v[i]);
+	for (i = from; outer && i < outer->parts.n; i++)
+		vec_push(c->a, &q->parts, outer->parts.v[i]);
+	if (outer)
+		q->cond = and_conditions(
+		    c, pt->cond ? node_clone(c->a, pt->cond) : NULL,
+		    outer->cond);
+	return q;
+}
+
+static unsigned expand_list(struct expand *x, const point_list *l,
+			    const struct link *link, const struct point *outer,
+			    unsigned suffix, bool quiet)
+{
+	unsigned i, made = 0;
+
+	for (i = 0; i < l->n && !x->gave_up; i++) {
+		struct point *pt = l->v[i];
+		unsigned n;
+
+		if (outer)
+			pt = with_suffix(x->c, pt, outer, suffix);
+		n = expand_one(x, pt, link,
+			       quiet || pt->optional || pt->sufficient);
+		made += n;
+		if (n && pt->sufficient)
+			break;
+	}
+	return made;
+}
+
+static void expand_decl(struct sema *s, struct decl_probe *d)
+{
+	probe_list out = {0};
+	struct expand x = {.s = s, .c = s->c, .decl = d, .out = &out};
+	unsigned i;
+
+	expand_list(&x, &d->points, NULL, NULL, 0, false);
+	for (i = 0; i < out.n; i++)
+		vec_push(s->c->a, &s->p->probes, out.v[i]);
+}
+
+void alias_expand_new(struct sema *s)
+{
+	unsigned k;
+
+	while (s->expanded < s->p->files.n) {
+		struct file *f = s->p->files.v[s->expanded++];
+
+		for (k = 0; k < f->probes.n; k++)
+			if (!f->probes.v[k]->is_alias)
+				expand_decl(s, f->probes.v[k]);
+	}
+}
+
+void alias_expand_point(struct sema *s, struct point *pt, probe_list *out)
+{
+	struct expand x = {.s = s, .c = s->c, .out = out};
+
+	expand_one(&x, pt, NULL, true);
+}

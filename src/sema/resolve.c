@@ -1,0 +1,840 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names: each name of a handler or function body is a local, a parameter, a
+ * global of the script or of the library, a script function, or a built-in.
+ * Who reads and writes a variable, and with how many keys, is noted here too.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "sema/sema.h"
+
+/* How a name is used where it stands. */
+enum use {
+	USE_READ = 1,
+	USE_WRITE = 2,
+	USE_FEED = 4,  /* <<< */
+	USE_STAT = 8,  /* operand of an extractor or histogram */
+	USE_WHOLE = 16, /* an array by its name alone: any arity */
+};
+
+static void resolve(struct scope *sc, struct node *n, unsigned use);
+
+/* --- variables ------------------------------------------------------------ */
+
+/* A public name, or one that is private to the file it is used in. */
+static bool visible(const struct var *v, const struct source *from)
+{
+	return v->src == from || !v->is_private;
+}
+
+static struct var *find_global(struct sema *s, const char *name,
+			       const struct source *from)
+{
+	struct name_vars *nv = map_get(s->vars, name);
+	struct var *lib = NULL;
+	unsigned i;
+
+	if (!nv)
+		return NULL;
+	for (i = 0; i < nv->list.n; i++)
+		if (nv->list.v[i]->src == from)
+			return nv->list.v[i];
+	for (i = 0; i < nv->list.n; i++) {
+		struct var *v = nv->list.v[i];
+
+		if (!visible(v, from))
+			continue;
+		/* The library does not see the script's names. */
+		if (!v->is_library && !from->is_library)
+			return v;
+		if (v->is_library && !lib)
+			lib = v;
+	}
+	return lib;
+}
+
+struct var *resolve_global(struct sema *s, const char *name,
+			   const struct source *from)
+{
+	struct var *v = find_global(s, name, from);
+	file_list files = {0};
+	unsigned i;
+
+	if (!v) {
+		tapset_need(s->lib, TAPSET_GLOBAL, name, &files);
+		for (i = 0; i < files.n; i++)
+			sema_add_file(s, files.v[i]);
+		if (files.n)
+			v = find_global(s, name, from);
+	}
+	return v;
+}
+
+static struct var *new_local(struct scope *sc, const char *name,
+			     const struct span *at)
+{
+	struct sema *s = sc->s;
+	struct var *v = arena_new_of(s->c->a, struct var);
+
+	v->name = name;
+	v->span = *at;
+	v->index = sc->list.v.n;
+	vec_push(s->c->a, &sc->list.v, v);
+	map_set(sc->locals, name, v);
+	return v;
+}
+
+static struct var *find_var(struct scope *sc, const char *name,
+			    const struct span *at)
+{
+	struct var *v = map_get(sc->locals, name);
+
+	if (!v)
+		v = resolve_global(sc->s, name, sema_source_of(at));
+	return v;
+}
+
+/* Notes the number of keys; reports one that differs from before. */
+static void note_arity(struct scope *sc, struct var *v, unsigned n,
+		       const struct span *at)
+{
+	struct compile *c = sc->s->c;
+	struct diag *d;
+
+	if (v->arity == (int)n)
+		return;
+	if (v->arity >= 0) {
+		d = complain(c, ARITY, at, v->arity, (int)n);
+		diag_note(c->diag, d, &v->arity_span,
+			  "arity %d first inferred here", v->arity);
+		return;
+	}
+	if (n > KEYS_MAX) {
+		complain(c, TOO_MANY_KEYS, at);
+		n = KEYS_MAX;
+	}
+	v->arity = (int)n;
+	v->arity_span = *at;
+	if (!n && v->size)
+		complain(c, ARITY_SIZED, &v->span);
+	else if (!n && v->wrap)
+		complain(c, WRAP_SCALAR, &v->span);
+}
+
+static void note_use(struct scope *sc, struct var *v, unsigned use)
+{
+	if (!v->ref_order)
+		v->ref_order = ++sc->s->refs;
+	if (use & (USE_READ | USE_STAT))
+		v->is_read = true;
+	if (use & (USE_WRITE | USE_FEED))
+		v->is_written = true;
+}
+
+static void resolve_name(struct scope *sc, struct node *n, unsigned use)
+{
+	struct sema *s = sc->s;
+	struct var *v = find_var(sc, n->u.name.name, &n->span);
+
+	if (sc->in_cond && !v) {
+		complain(s->c, COND_UNDECLARED, &n->span);
+		v = new_local(sc, n->u.name.name, &n->span);
+	} else if (!v) {
+		if (use & (USE_FEED | USE_STAT))
+			complain(s->c, STAT_LOCAL, &n->span);
+		v = new_local(sc, n->u.name.name, &n->span);
+	}
+	n->u.name.var = v;
+	if (v->is_global && !(use & USE_WHOLE))
+		note_arity(sc, v, 0, &n->span);
+	note_use(sc, v, use);
+}
+
+static void resolve_list(struct scope *sc, node_list *l)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n; i++)
+		resolve(sc, l->v[i], USE_READ);
+}
+
+/* The keys may hold wildcards when wild is set. */
+static void resolve_keys(struct scope *sc, node_list *keys, bool wild)
+{
+	unsigned i;
+
+	for (i = 0; i < keys->n; i++) {
+		if (keys->v[i]->kind != N_WILD)
+			resolve(sc, keys->v[i], USE_READ);
+		else if (!wild)
+			complain(sc->s->c, WILDCARD, &keys->v[i]->span);
+	}
+}
+
+/* The array of `in`, delete and foreach, or one that must be global. */
+static struct var *array_named(struct scope *sc, const char *name,
+			       unsigned nkeys, const struct span *at)
+{
+	struct var *v = find_var(sc, name, at);
+
+	if (v && v->is_global)
+		return v;
+	complain(sc->s->c, NO_ARRAY, at, nkeys, name);
+	v = arena_new_of(sc->s->c->a, struct var);
+	v->name = name;
+	v->span = *at;
+	v->is_global = true;
+	v->arity = -1;
+	v->broken = true;
+	v->src = at->src;
+	return v;
+}
+
+static void resolve_index(struct scope *sc, struct node *n, unsigned use)
+{
+	struct var *v;
+
+	v = array_named(sc, n->u.index.name, n->u.index.keys.n, &n->span);
+	n->u.index.var = v;
+	note_arity(sc, v, n->u.index.keys.n, &n->span);
+	note_use(sc, v, use);
+	resolve_keys(sc, &n->u.index.keys, use & USE_WHOLE);
+}
+
+/* Left side of an assignment. */
+static void resolve_lvalue(struct scope *sc, struct node *n, unsigned use,
+			   const struct span *op)
+{
+	struct compile *c = sc->s->c;
+	struct diag *d;
+
+	if (sc->in_cond)
+		complain(c, COND_WRITE, op);
+	switch (n->kind) {
+	case N_NAME:
+	case N_INDEX:
+		resolve(sc, n, use);
+		break;
+	case N_TARGET:
+	case N_ARROW:
+		complain(c, TARGET_WRITE, &n->span);
+		break;
+	default:
+		d = complain(c, NOT_LVALUE, op);
+		diag_note(c->diag, d, &n->span, "this cannot be assigned to");
+		break;
+	}
+}
+
+/* --- functions ------------------------------------------------------------ */
+
+static bool has_next(struct node *n);
+
+static int child_has_next(struct node **child, void *ctx)
+{
+	(void)ctx;
+	return *child && has_next(*child);
+}
+
+static bool has_next(struct node *n)
+{
+	return n->kind == N_NEXT || node_each_child(n, child_has_next, NULL);
+}
+
+static struct function *function_of(struct sema *s, struct decl_function *d)
+{
+	struct function *f = map_get_num(s->fn_of, (uintptr_t)d);
+	struct compile *c = s->c;
+	unsigned i;
+
+	if (f)
+		return f;
+	f = arena_new_of(c->a, struct function);
+	f->name = d->name;
+	f->span = d->span;
+	f->src = d->src;
+	f->type = d->type;
+	f->type_span = d->span;
+	f->priority = d->priority >= 0 ? d->priority : d->src->is_library;
+	f->is_library = d->src->is_library;
+	f->is_private = d->is_private;
+	f->is_used = true;
+	f->decl = d;
+	if (sema_too_deep(c, d->body))
+		f->body = node_new(c->a, N_BLOCK, d->span);
+	else
+		f->body = node_clone(c->a, d->body);
+	f->uses_next = has_next(f->body);
+	for (i = 0; i < d->params.n; i++) {
+		struct var *v = arena_new_of(c->a, struct var);
+
+		v->name = d->params.v[i].name;
+		v->span = d->params.v[i].span;
+		v->type_span = v->span;
+		v->type = d->params.v[i].type;
+		v->is_param = v->is_written = true;
+		v->index = i;
+		vec_push(c->a, &f->params, v);
+	}
+	map_set_num(s->fn_of, (uintptr_t)d, f);
+	vec_push(c->a, &s->p->functions, f);
+	return f;
+}
+
+/*
+ * A function whose body calls a built-in: the end of a chain of overloads, so
+ * that `next` in a script's function reaches the built-in that it hides.
+ */
+static struct function *bridge_to(struct sema *s, const struct builtin *b,
+				  const struct decl_function *like)
+{
+	struct compile *c = s->c;
+	const char *key;
+	struct decl_function *d;
+	struct node *call, *stmt;
+	unsigned i, n = builtin_nargs(b);
+	struct function *f;
+
+	key = arena_printf(c->a, "%s/%u", b->name, n);
+	f = map_get(s->bridges, key);
+	if (f)
+		return f;
+	d = arena_new_of(c->a, struct decl_function);
+	d->name = like->name;
+	d->type = builtin_type(b);
+	d->priority = 1;
+	d->span = like->span;
+	d->src = like->src;
+	call = node_new(c->a, N_CALL, like->span);
+	call->u.call.name = d->name;
+	call->u.call.builtin = b;
+	for (i = 0; i < n; i++) {
+		struct decl_param p = {.type = builtin_arg(b, i),
+				       .span = like->span};
+		struct node *arg = node_new(c->a, N_NAME, like->span);
+
+		p.name = arena_printf(c->a, "__arg%u", i + 1);
+		p.name = str_internz(c->str, p.name);
+		vec_push(c->a, &d->params, p);
+		arg->u.name.name = p.name;
+		vec_push(c->a, &call->u.call.args, arg);
+	}
+	stmt = node_new(c->a, d->type ? N_RETURN : N_EXPR, like->span);
+	stmt->u.unary.a = call;
+	d->body = node_new(c->a, N_BLOCK, like->span);
+	vec_push(c->a, &d->body->u.block.stmts, stmt);
+	f = function_of(s, d);
+	f->is_library = true;
+	map_set(s->bridges, key, f);
+	return f;
+}
+
+/* Functions of that name and arity which a file sees, in order of priority. */
+static void candidates(struct sema *s, const char *name, unsigned nargs,
+		       const struct source *from, fn_decl_list *out)
+{
+	struct name_fns *nf = map_get(s->fns, name);
+	struct decl_function *d;
+	bool own = false;
+	unsigned i, j;
+
+	for (i = 0; nf && i < nf->list.n; i++) {
+		d = nf->list.v[i];
+		if (d->params.n == nargs && d->is_private && d->src == from)
+			own = true;
+	}
+	for (i = 0; nf && i < nf->list.n; i++) {
+		d = nf->list.v[i];
+		if (d->params.n != nargs || (d->is_private && d->src != from))
+			continue;
+		if (own && !d->is_private)
+			continue;
+		if (from->is_library && !d->src->is_library)
+			continue;
+		vec_push(s->c->a, out, d);
+	}
+#define PRIO(d) ((d)->priority >= 0 ? (d)->priority : (d)->src->is_library)
+	for (i = 1; i < out->n; i++) {
+		d = out->v[i];
+		for (j = i; j > 0 && PRIO(out->v[j - 1]) > PRIO(d); j--)
+			out->v[j] = out->v[j - 1];
+		out->v[j] = d;
+	}
+#undef PRIO
+}
+
+static void load_function(struct sema *s, const char *name)
+{
+	file_list files = {0};
+	unsigned i;
+
+	tapset_need(s->lib, TAPSET_FUNCTION, name, &files);
+	for (i = 0; i < files.n; i++)
+		sema_add_file(s, files.v[i]);
+}
+
+static void near_one(void *ctx, const char *name)
+{
+	near_names_add(ctx, name);
+}
+
+static void no_function(struct sema *s, struct node *n)
+{
+	struct compile *c = s->c;
+	struct name_fns *nf = map_get(s->fns, n->u.call.name);
+	struct near_names nn = {.want = n->u.call.name, .max = 5};
+	const char *name;
+	unsigned i;
+
+	if (nf && nf->list.n) {
+		struct diag *d;
+
+		d = complain(c, ARITY_CALL, &n->span, n->u.call.name,
+			     nf->list.v[0]->params.n);
+		diag_note(c->diag, d, &nf->list.v[0]->span, "defined here");
+		return;
+	}
+	for (i = 0; i < BI_MAX; i++) {
+		const struct builtin *b = builtin_at(i);
+
+		if (!strcmp(b->name, n->u.call.name)) {
+			complain(c, ARITY_CALL, &n->span, b->name,
+				 builtin_nargs(b));
+			return;
+		}
+		if (!(b->flags & BF_INTERNAL))
+			near_names_add(&nn, b->name);
+	}
+	for (i = 0; i < map_count(s->fns); i++) {
+		map_at(s->fns, i, &name);
+		near_names_add(&nn, name);
+	}
+	tapset_names(s->lib, TAPSET_FUNCTION, near_one, &nn);
+	complain(c, NO_FUNCTION, &n->span, n->u.call.name,
+		 near_names_text(c, &nn));
+}
+
+static void note_builtin(struct sema *s, const struct builtin *b)
+{
+	s->builtins[b->id / 64] |= 1ull << (b->id % 64);
+}
+
+/* Links the chain of overloads that a call may run. */
+static struct function *chain(struct sema *s, fn_decl_list *l,
+			      const struct builtin *b)
+{
+	struct function *head = NULL, *last = NULL;
+	unsigned i;
+
+	for (i = 0; i < l->n; i++) {
+		struct function *f = function_of(s, l->v[i]);
+
+		if (!head)
+			head = f;
+		else
+			last->overload = f;
+		last = f;
+		if (!f->uses_next)
+			return head;
+	}
+	if (b && last)
+		last->overload = bridge_to(s, b, l->v[0]);
+	return head;
+}
+
+static void resolve_call(struct scope *sc, struct node *n)
+{
+	struct sema *s = sc->s;
+	const struct source *from = sema_source_of(&n->span);
+	unsigned nargs = n->u.call.args.n;
+	const struct builtin *b;
+	fn_decl_list l = {0};
+
+	resolve_list(sc, &n->u.call.args);
+	if (n->u.call.builtin) /* a bridge's */
+		return note_builtin(s, n->u.call.builtin);
+	if (sc->in_cond) {
+		complain(s->c, COND_CALL, &n->span);
+		return;
+	}
+	b = builtin_find(n->u.call.name, nargs);
+	if (b && (b->flags & BF_INTERNAL) && !from->is_library) {
+		complain(s->c, BUILTIN_INTERNAL, &n->span, b->name);
+		return;
+	}
+	candidates(s, n->u.call.name, nargs, from, &l);
+	if (!l.n && !b) {
+		load_function(s, n->u.call.name);
+		candidates(s, n->u.call.name, nargs, from, &l);
+	} else if (l.n && !l.v[0]->src->is_library &&
+		   has_next(l.v[l.n - 1]->body)) {
+		load_function(s, n->u.call.name);
+		l.n = 0;
+		candidates(s, n->u.call.name, nargs, from, &l);
+	}
+	if (l.n) {
+		n->u.call.fn = chain(s, &l, b);
+	} else if (b) {
+		n->u.call.builtin = b;
+		note_builtin(s, b);
+	} else {
+		no_function(s, n);
+	}
+}
+
+/* --- expressions ---------------------------------------------------------- */
+
+static bool has_defined(struct node *n);
+
+static int child_has_defined(struct node **child, void *ctx)
+{
+	(void)ctx;
+	return *child && has_defined(*child);
+}
+
+static bool has_defined(struct node *n)
+{
+	return n->kind == N_DEFINED ||
+	       node_each_child(n, child_has_defined, NULL);
+}
+
+static int child_defined(struct node **child, void *ctx);
+
+/* Replaces each @defined by 1 or 0. */
+static void decide_defined(struct scope *sc, struct node *n)
+{
+	if (n->kind != N_DEFINED) {
+		node_each_child(n, child_defined, sc);
+		return;
+	}
+	n->u.num = target_defined(sc, n->u.unary.a);
+	n->kind = N_NUM;
+	n->type = TY_LONG;
+}
+
+static int child_defined(struct node **child, void *ctx)
+{
+	if (*child)
+		decide_defined(ctx, *child);
+	return 0;
+}
+
+/*
+ * An if or ?: whose condition asks @defined: when that decides it, only the
+ * branch that is left is looked at at all. Returns true when n was replaced.
+ */
+static bool prune(struct scope *sc, struct node *n)
+{
+	struct node *cond = n->u.ternary.a, *keep;
+	int64_t v;
+
+	if (!has_defined(cond))
+		return false;
+	decide_defined(sc, cond);
+	fold_node(sc->s->c, cond);
+	if (!fold_number(cond, &v))
+		return false;
+	keep = v ? n->u.ternary.b : n->u.ternary.c;
+	if (keep)
+		*n = *keep;
+	else
+		n->kind = N_EMPTY;
+	return true;
+}
+
+static void resolve_foreach(struct scope *sc, struct node *n)
+{
+	struct node *arr = n->u.foreach.array;
+	unsigned i, nkeys = n->u.foreach.keys.n;
+	struct compile *c = sc->s->c;
+
+	if (arr->kind == N_HIST) {
+		resolve(sc, arr, USE_READ);
+		if (nkeys != 1)
+			complain(c, ARITY, &arr->span, 1, (int)nkeys);
+	} else {
+		struct var *v = array_named(sc, arr->u.name.name, nkeys,
+					    &arr->span);
+
+		arr->u.name.var = v;
+		note_arity(sc, v, nkeys, &arr->span);
+		if (n->u.foreach.slice.n)
+			note_arity(sc, v, n->u.foreach.slice.n, &arr->span);
+		note_use(sc, v, USE_READ);
+	}
+	resolve_keys(sc, &n->u.foreach.slice, true);
+	if (n->u.foreach.limit)
+		resolve(sc, n->u.foreach.limit, USE_READ);
+	if (n->u.foreach.sort_param)
+		resolve(sc, n->u.foreach.sort_param, USE_READ);
+	for (i = 0; i < nkeys; i++)
+		resolve(sc, n->u.foreach.keys.v[i], USE_WRITE);
+	if (n->u.foreach.value)
+		resolve(sc, n->u.foreach.value, USE_WRITE);
+	resolve(sc, n->u.foreach.body, 0);
+}
+
+static void resolve_delete(struct scope *sc, struct node *n)
+{
+	struct node *a = n->u.unary.a;
+	struct var *v;
+
+	switch (a->kind) {
+	case N_NAME:
+		v = find_var(sc, a->u.name.name, &a->span);
+		if (v && v->is_global) {
+			a->u.name.var = v;
+			note_use(sc, v, USE_WRITE);
+		} else {
+			resolve(sc, a, USE_WRITE);
+		}
+		break;
+	case N_INDEX:
+		resolve(sc, a, USE_WRITE | USE_WHOLE);
+		break;
+	default:
+		complain(sc->s->c, BAD_DELETE, &a->span);
+		break;
+	}
+}
+
+static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
+{
+	enum oper op = n->u.binary.op;
+	unsigned use = USE_WRITE;
+
+	/* A sum that nobody looks at does not count as reading the variable. */
+	if (op == OPER_FEED)
+		use = USE_FEED;
+	else if (op != OPER_SET && !is_stmt)
+		use |= USE_READ;
+	resolve_lvalue(sc, n->u.binary.a, use, &n->span);
+	resolve(sc, n->u.binary.b, USE_READ);
+}
+
+static void resolve_in(struct scope *sc, struct node *n)
+{
+	struct node *arr = n->u.in.array;
+	unsigned nkeys = n->u.in.keys.n;
+	struct var *v;
+
+	resolve_keys(sc, &n->u.in.keys, true);
+	if (arr->kind == N_HIST) {
+		resolve(sc, arr, USE_READ);
+		if (nkeys != 1)
+			complain(sc->s->c, ARITY, &arr->span, 1, (int)nkeys);
+		return;
+	}
+	v = array_named(sc, arr->u.name.name, nkeys, &arr->span);
+	arr->u.name.var = v;
+	note_arity(sc, v, nkeys, &arr->span);
+	note_use(sc, v, USE_READ);
+}
+
+static void resolve_stat_operand(struct scope *sc, struct node *a)
+{
+	if (a->kind == N_NAME || a->kind == N_INDEX)
+		resolve(sc, a, USE_STAT);
+	else
+		complain(sc->s->c, TYPE_INVALID, &a->span, "long");
+}
+
+static void resolve_match(struct scope *sc, struct node *n)
+{
+	resolve(sc, n->u.match.a, USE_READ);
+}
+
+static void resolve_atword(struct scope *sc, struct node *n)
+{
+	struct compile *c = sc->s->c;
+	const char *word = n->u.atword.word;
+
+	if (!strcmp(word, "@probewrite")) {
+		/* Never set: nothing can be written. */
+		n->kind = N_NUM;
+		n->type = TY_LONG;
+		n->u.num = 0;
+		return;
+	}
+	complain(c, NOT_YET, &n->span, word);
+}
+
+static void resolve_try(struct scope *sc, struct node *n)
+{
+	resolve(sc, n->u.try.body, 0);
+	if (n->u.try.name)
+		resolve(sc, n->u.try.name, USE_WRITE);
+	if (n->u.try.catcher)
+		resolve(sc, n->u.try.catcher, 0);
+}
+
+static int child_resolve(struct node **child, void *ctx)
+{
+	if (*child)
+		resolve(ctx, *child, USE_READ);
+	return 0;
+}
+
+static void resolve_target(struct scope *sc, struct node *n)
+{
+	if (sc->in_cond) {
+		complain(sc->s->c, COND_TARGET, &n->span);
+		return;
+	}
+	node_each_child(n, child_resolve, sc);
+	target_resolve(sc, n);
+}
+
+static void resolve(struct scope *sc, struct node *n, unsigned use)
+{
+	struct node *a;
+
+	switch (n->kind) {
+	case N_NAME:
+		resolve_name(sc, n, use);
+		break;
+	case N_INDEX:
+		resolve_index(sc, n, use);
+		break;
+	case N_CALL:
+		resolve_call(sc, n);
+		break;
+	case N_INCDEC:
+		resolve_lvalue(sc, n->u.incdec.a, USE_READ | USE_WRITE,
+			       &n->span);
+		break;
+	case N_ASSIGN:
+		resolve_assign(sc, n, false);
+		break;
+	case N_EXPR:
+		a = n->u.unary.a;
+		if (a->kind == N_ASSIGN)
+			resolve_assign(sc, a, true);
+		else if (a->kind == N_INCDEC)
+			resolve_lvalue(sc, a->u.incdec.a, USE_WRITE, &a->span);
+		else
+			resolve(sc, a, USE_READ);
+		break;
+	case N_IF:
+	case N_TERNARY:
+		if (prune(sc, n))
+			resolve(sc, n, use);
+		else
+			node_each_child(n, child_resolve, sc);
+		break;
+	case N_IN:
+		resolve_in(sc, n);
+		break;
+	case N_MATCH:
+		resolve_match(sc, n);
+		break;
+	case N_STAT:
+		resolve_stat_operand(sc, n->u.stat.a);
+		if (n->u.stat.param)
+			resolve(sc, n->u.stat.param, USE_READ);
+		break;
+	case N_HIST:
+		resolve_stat_operand(sc, n->u.hist.a);
+		break;
+	case N_TARGET:
+	case N_ARROW:
+	case N_ENTRY:
+	case N_ADDRESS:
+		resolve_target(sc, n);
+		break;
+	case N_DEFINED:
+		decide_defined(sc, n);
+		break;
+	case N_ATWORD:
+		resolve_atword(sc, n);
+		break;
+	case N_EMBEDDED:
+		complain(sc->s->c, EMBEDDED_C, &n->span);
+		break;
+	case N_WILD:
+		complain(sc->s->c, WILDCARD, &n->span);
+		break;
+	case N_FOREACH:
+		resolve_foreach(sc, n);
+		break;
+	case N_DELETE:
+		resolve_delete(sc, n);
+		break;
+	case N_TRY:
+		resolve_try(sc, n);
+		break;
+	default:
+		node_each_child(n, child_resolve, sc);
+		break;
+	}
+}
+
+/* --- bodies --------------------------------------------------------------- */
+
+static void scope_init(struct scope *sc, struct sema *s)
+{
+	memset(sc, 0, sizeof(*sc));
+	sc->s = s;
+	sc->locals = map_new(s->c->a);
+}
+
+void resolve_probe(struct sema *s, struct probe *p)
+{
+	struct scope sc;
+	unsigned i;
+
+	scope_init(&sc, s);
+	sc.probe = p;
+	if (p->cond) {
+		sc.in_cond = true;
+		resolve(&sc, p->cond, USE_READ);
+		sc.in_cond = false;
+	}
+	resolve(&sc, p->body, 0);
+	for (i = 0; i < sc.list.v.n; i++)
+		vec_push(s->c->a, &p->locals, sc.list.v.v[i]);
+}
+
+static void resolve_function(struct sema *s, struct function *f)
+{
+	struct scope sc;
+	unsigned i;
+
+	scope_init(&sc, s);
+	sc.fn = f;
+	for (i = 0; i < f->params.n; i++) {
+		map_set(sc.locals, f->params.v[i]->name, f->params.v[i]);
+		vec_push(s->c->a, &sc.list.v, f->params.v[i]);
+	}
+	resolve(&sc, f->body, 0);
+	for (i = 0; i < sc.list.v.n; i++)
+		vec_push(s->c->a, &f->locals, sc.list.v.v[i]);
+}
+
+void resolve_new(struct sema *s)
+{
+	struct program *p = s->p;
+
+	while (s->probes_resolved < p->probes.n ||
+	       s->resolved < p->functions.n) {
+		if (s->probes_resolved < p->probes.n)
+			resolve_probe(s, p->probes.v[s->probes_resolved++]);
+		else
+			resolve_function(s, p->functions.v[s->resolved++]);
+	}
+}
+
+struct var *resolve_hidden_local(struct sema *s, struct probe *p,
+				 const char *name, enum type type)
+{
+	struct var *v = arena_new_of(s->c->a, struct var);
+
+	v->name = name;
+	v->span = p->span;
+	v->type = type;
+	v->index = p->locals.n;
+	v->is_read = v->is_written = true;
+	vec_push(s->c->a, &p->locals, v);
+	return v;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of the passes, and what a file declares. */
+#include <string.h>
+
+#include "sema/sema.h"
+
+const char *type_name(enum type t)
+{
+	static const char *const name[] = {"unknown", "long", "string",
+					   "stats"};
+
+	return name[t];
+}
+
+const struct source *sema_source_of(const struct span *at)
+{
+	while (at->macro)
+		at = at->macro;
+	return at->src;
+}
+
+/* --- depth ----------------------------------------------------------------- */
+
+static int deeper(struct node **child, void *ctx)
+{
+	unsigned depth = *(unsigned *)ctx + 1;
+
+	if (!*child)
+		return 0;
+	if (depth > SEMA_DEPTH_MAX)
+		return 1;
+	return node_each_child(*child, deeper, &depth);
+}
+
+bool sema_too_deep(struct compile *c, struct node *n)
+{
+	unsigned depth = 0;
+
+	if (!node_each_child(n, deeper, &depth))
+		return false;
+	complain(c, DEEP, &n->span, SEMA_DEPTH_MAX);
+	return true;
+}
+
+/* --- declarations ---------------------------------------------------------- */
+
+static struct name_vars *vars_named(struct sema *s, const char *name)
+{
+	struct name_vars *nv = map_get(s->vars, name);
+
+	if (!nv) {
+		nv = arena_new_of(s->c->a, struct name_vars);
+		map_set(s->vars, name, nv);
+	}
+	return nv;
+}
+
+/* Is there a declaration already that this one clashes with? */
+static bool clashes(struct sema *s, const struct name_vars *nv,
+		    const struct decl_global *g)
+{
+	struct diag *d;
+	unsigned i;
+
+	for (i = 0; i < nv->list.n; i++) {
+		const struct var *v = nv->list.v[i];
+
+		if (v->is_library != (bool)g->src->is_library)
+			continue;
+		if (v->src != g->src && (v->is_private || g->is_private))
+			continue;
+		if (v->is_private != g->is_private)
+			d = complain(s->c, GLOBAL_PRIVATE, &g->span);
+		else
+			d = complain(s->c, GLOBAL_DUP, &g->span);
+		diag_note(s->c->diag, d, &v->span, "first declared here");
+		return true;
+	}
+	return false;
+}
+
+static void add_global(struct sema *s, const struct decl_global *g)
+{
+	struct name_vars *nv = vars_named(s, g->name);
+	struct var *v;
+
+	if (clashes(s, nv, g))
+		return;
+	v = arena_new_of(s->c->a, struct var);
+	v->name = g->name;
+	v->span = g->span;
+	v->is_global = true;
+	v->src = g->src;
+	v->is_private = g->is_private;
+	v->is_library = g->src->is_library;
+	v->wrap = g->wrap;
+	v->size = g->size;
+	v->init = g->init;
+	v->arity = -1;
+	v->index = s->decls++;
+	vec_push(s->c->a, &nv->list, v);
+}
+
+static void add_function(struct sema *s, struct decl_function *d)
+{
+	struct name_fns *nf = map_get(s->fns, d->name);
+
+	if (!nf) {
+		nf = arena_new_of(s->c->a, struct name_fns);
+		map_set(s->fns, d->name, nf);
+	}
+	vec_push(s->c->a, &nf->list, d);
+}
+
+/* An alias' name: plain words. */
+static bool good_alias(struct sema *s, const struct decl_probe *d)
+{
+	unsigned i, k;
+
+	for (i = 0; i < d->names.n; i++) {
+		const struct point *pt = d->names.v[i];
+
+		for (k = 0; k < pt->parts.n; k++)
+			if (pt->parts.v[k].arg.type != TY_UNKNOWN ||
+			    strpbrk(pt->parts.v[k].name, "*?")) {
+				complain(s->c, ALIAS_NAME,
+					 &pt->parts.v[k].span);
+				return false;
+			}
+	}
+	return true;
+}
+
+/* Bodies that are too deep for the passes are dropped, having been reported. */
+static bool good_probe(struct sema *s, struct decl_probe *d)
+{
+	return !sema_too_deep(s->c, d->body) &&
+	       !(d->epilogue && sema_too_deep(s->c, d->epilogue));
+}
+
+void sema_add_file(struct sema *s, struct file *f)
+{
+	unsigned i, n = 0;
+
+	vec_push(s->c->a, &s->p->files, f);
+	for (i = 0; i < f->embedded.n; i++)
+		complain(s->c, EMBEDDED_C, &f->embedded.v[i]->span);
+	for (i = 0; i < f->globals.n; i++)
+		add_global(s, f->globals.v[i]);
+	for (i = 0; i < f->functions.n; i++)
+		add_function(s, f->functions.v[i]);
+	for (i = 0; i < f->probes.n; i++) {
+		struct decl_probe *d = f->probes.v[i];
+
+		if (!good_probe(s, d))
+			continue;
+		f->probes.v[n++] = d;
+		if (d->is_alias && good_alias(s, d))
+			vec_push(s->c->a, &s->aliases, d);
+	}
+	f->probes.n = n;
+}
+
+/* --- the program ----------------------------------------------------------- */
+
+/* Globals that something names, in order of declaration. */
+static void collect_globals(struct sema *s)
+{
+	struct program *p = s->p;
+	struct var **all = arena_array(s->c->a, struct var *, s->decls + 1);
+	unsigned i, k;
+
+	for (i = 0; i < map_count(s->vars); i++) {
+		struct name_vars *nv = map_at(s->vars, i, NULL);
+
+		for (k = 0; k < nv->list.n; k++)
+			if (nv->list.v[k]->ref_order)
+				all[nv->list.v[k]->index] = nv->list.v[k];
+	}
+	for (i = 0; i < s->decls; i++)
+		if (all[i])
+			vec_push(s->c->a, &p->globals, all[i]);
+	for (i = 0; i < p->globals.n; i++)
+		p->globals.v[i]->index = i;
+}
+
+static void number(struct program *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->functions.n; i++)
+		p->functions.v[i]->index = i;
+	for (i = 0; i < p->probes.n; i++)
+		p->probes.v[i]->index = i;
+}
+
+static void fill_format(struct node *n, void *ctx)
+{
+	if (n->kind == N_PRINT)
+		format_fill(ctx, n);
+}
+
+static struct sema *sema_new(struct compile *c, struct file **files,
+			     unsigned nfiles)
+{
+	struct sema *s = arena_new_of(c->a, struct sema);
+	unsigned i;
+
+	s->c = c;
+	s->p = arena_new_of(c->a, struct program);
+	s->lib = tapset_new(c);
+	s->vars = map_new(c->a);
+	s->fns = map_new(c->a);
+	s->fn_of = map_new(c->a);
+	s->bridges = map_new(c->a);
+	for (i = 0; i < nfiles; i++)
+		sema_add_file(s, files[i]);
+	return s;
+}
+
+struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles)
+{
+	struct sema *s = sema_new(c, files, nfiles);
+	struct program *p = s->p;
+
+	do {
+		alias_expand_new(s);
+		resolve_new(s);
+	} while (s->expanded < p->files.n);
+	if (!p->probes.n && !diags_errors(c->diag))
+		complain(c, NO_PROBES, NULL);
+	if (diags_errors(c->diag))
+		return p;
+	fold_program(s);
+	collect_globals(s);
+	infer_program(s);
+	check_program(s);
+	if (!diags_errors(c->diag))
+		autoprint_add(s);
+	walk_program(p, fill_format, c);
+	width_program(s);
+	number(p);
+	return p;
+}

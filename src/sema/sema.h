@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of sema share. The passes, in order: alias (points to probes),
+ * resolve (names), fold (constants, dead code), infer (types), check (the rest
+ * of the language's rules), autoprint, width.
+ */
+#ifndef SEMA_SEMA_H
+#define SEMA_SEMA_H
+
+#include "base/map.h"
+#include "sema/builtin.h"
+#include "sema/program.h"
+#include "sema/tapset.h"
+
+/* Deepest syntax tree that the recursive passes accept. */
+enum { SEMA_DEPTH_MAX = 2000, PROBES_MAX = 65000, PRINT_ARGS_MAX = 32 };
+
+typedef VEC(struct var *) var_list;
+typedef VEC(struct decl_function *) fn_decl_list;
+
+/* All declarations of one name, in order of registration. */
+struct name_vars {
+	var_list list;
+};
+struct name_fns {
+	fn_decl_list list;
+};
+
+struct sema {
+	struct compile *c;
+	struct program *p;
+	struct tapset *lib;
+	struct map *vars;	/* name -> struct name_vars */
+	struct map *fns;	/* name -> struct name_fns */
+	struct map *fn_of;	/* struct decl_function * -> struct function * */
+	struct map *bridges;	/* "name/n" -> function that calls a built-in */
+	VEC(struct decl_probe *) aliases; /* of files registered so far */
+	unsigned steps;		/* of alias expansion: bounds the fan-out */
+	unsigned refs;		/* counter for var.ref_order */
+	unsigned decls;		/* counter for var.index until sema ends */
+	unsigned expanded;	/* files of p->files whose probes are made */
+	unsigned probes_resolved; /* probes of p->probes that are resolved */
+	unsigned resolved;	/* functions of p->functions that are resolved */
+	unsigned bad_types;	/* mismatches reported by infer */
+	uint64_t builtins[4];	/* bit per enum builtin_id that is called */
+};
+
+/* Where names are looked up while a handler or a function is walked. */
+struct scope {
+	struct sema *s;
+	struct probe *probe;	/* NULL in functions */
+	struct function *fn;	/* NULL in handlers */
+	struct map *locals;	/* name -> var */
+	bool in_cond;		/* a probe's condition */
+	struct probe_vars {
+		VEC(struct var *) v;
+	} list;
+};
+
+/* --- sema.c */
+/* Makes a file's declarations known. */
+void sema_add_file(struct sema *s, struct file *f);
+/* The file that a token was written in (macros: where they were called). */
+const struct source *sema_source_of(const struct span *at);
+/* true, having reported it, when the tree is deeper than the passes accept. */
+bool sema_too_deep(struct compile *c, struct node *n);
+const char *type_name(enum type t);
+
+/* --- alias.c */
+/* Probes of the files that were added since the last call. */
+void alias_expand_new(struct sema *s);
+/* One point with no body: for -l. */
+void alias_expand_point(struct sema *s, struct point *pt, probe_list *out);
+const char *point_text(struct compile *c, const struct point *pt);
+
+/* --- resolve.c */
+/* Probes and functions that were added or named since the last call. */
+void resolve_new(struct sema *s);
+void resolve_probe(struct sema *s, struct probe *p);
+struct var *resolve_global(struct sema *s, const char *name,
+			   const struct source *from);
+/* A local of its own, that no script name can reach. */
+struct var *resolve_hidden_local(struct sema *s, struct probe *p,
+				 const char *name, enum type type);
+
+/* --- targets.c */
+void target_resolve(struct scope *sc, struct node *n);
+bool target_defined(struct scope *sc, struct node *n);
+
+/* --- fold.c */
+/* Constant folding, in place. */
+void fold_node(struct compile *c, struct node *n);
+/* Folding, dead branches, elision with its warnings; empty probes are gone. */
+void fold_program(struct sema *s);
+/* Number that a folded expression is, or false. */
+bool fold_number(const struct node *n, int64_t *ret);
+
+/* --- infer.c */
+void infer_program(struct sema *s);
+/* Types one probe that was made after the others (autoprint). */
+void infer_probe(struct sema *s, struct probe *p);
+
+/* --- format.c */
+/* Fills the fmt of print, println, printd, ... once the types are known. */
+void format_fill(struct compile *c, struct node *n);
+
+/* --- walk.c */
+/* Calls fn on every node of a tree, children first. */
+void walk_nodes(struct node *n, void (*fn)(struct node *n, void *ctx),
+		void *ctx);
+/* The same over all bodies and conditions of the program. */
+void walk_program(struct program *p, void (*fn)(struct node *n, void *ctx),
+		  void *ctx);
+
+/* --- check.c */
+void check_program(struct sema *s);
+
+/* --- width.c */
+void width_program(struct sema *s);
+
+/* --- autoprint.c */
+void autoprint_add(struct sema *s);
+
+/* --- near.c */
+/* The n nearest of the names, nearest first: " (similar: a, b)", or "". */
+struct near_names {
+	const char *want;
+	unsigned max, n;
+	const char *name[8];
+	unsigned dist[8];
+};
+void near_names_add(struct near_names *nn, const char *name);
+const char *near_names_text(struct compile *c, const struct near_names *nn);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library in the script language: files embedded in the program and files
+ * of -I directories. An index tells which file defines which name, so that
+ * only files which are needed are parsed.
+ */
+#ifndef SEMA_TAPSET_H
+#define SEMA_TAPSET_H
+
+#include <stddef.h>
+
+#include "front/parse.h"
+
+struct compile;
+struct tapset;
+
+enum tapset_kind {
+	TAPSET_FUNCTION,
+	TAPSET_ALIAS,  /* first component of an alias' name */
+	TAPSET_GLOBAL, /* public ones */
+};
+
+struct tapset *tapset_new(struct compile *c);
+/* The library's macros: needed before the user's script is parsed. */
+struct macros *tapset_macros(struct tapset *t);
+/*
+ * Parses the files that define the name and were not parsed yet; a NULL list
+ * is none. For aliases the name may hold * and ?.
+ */
+typedef VEC(struct file *) file_list;
+void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
+		 file_list *out);
+/* Calls fn for each name of a kind. */
+void tapset_names(struct tapset *t, enum tapset_kind kind,
+		  void (*fn)(void *ctx, const char *name), void *ctx);
+
+#endif
