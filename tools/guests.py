@@ -21,10 +21,8 @@ def run(tests, options):
         with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
             with open(tmp + '/all.sh', 'w', encoding='utf-8') as f:
                 for t in mine:
-                    words = ' '.join(shlex.quote(w) for w in t.command()
-                                     if w != '--runtime=bpf')
-                    f.write(f'echo "@@ {t.name}"; {words} 2>&1; '
-                            'echo "@@ = $?"\n')
+                    f.write(f'echo "@@ {t.name}"; {shlex.join(t.command())} '
+                            '2>&1; echo "@@ = $?"\n')
             files = [f'{tmp}/all.sh'] + [t.path for t in mine]
             p = subprocess.run(
                 [TOOLS + '/guest', '--build', options.build, '--timeout',
