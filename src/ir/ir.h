@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/compile.h"
 #include "base/vec.h"
 #include "sema/builtin.h"
 #include "sema/program.h"
@@ -139,7 +140,9 @@ struct ir_func {
 	bool has_ret;
 	uint32_t ret_reg_type;	/* 0 number, else width of the string */
 	VEC(struct ir_loop *) loops;
-	struct ir_func *parent;	/* IR_LOOP_BODY: whose frame it shares */
+	/* IR_LOOP_BODY: whose frame it shares. Its registers carry the numbers
+	 * of the parent's; those marked shared are in the frame of both. */
+	struct ir_func *parent;
 	uint32_t nresume;
 	VEC(struct ir_block *) resume; /* host version: block that starts with ENTER n */
 	uint32_t locks;		/* union of LOCK masks */
@@ -175,6 +178,7 @@ struct ir *ir_read(struct compile *c, struct program *p, struct source *src);
 /* --- for passes and for gen ---------------------------------------------- */
 
 void ir_number(struct ir_func *f); /* block ids and nblocks in layout order */
+/* How many successors, in ret: the targets of the block's last instruction. */
 unsigned ir_succ(const struct ir_block *b, struct ir_block *ret[2]);
 /* Bit sets of registers live on entry of each block: words of 64. */
 struct ir_live {

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays, aggregates, histograms, delete and foreach. */
+#include "ir/build.h"
+
+#include <string.h>
+
+/* --- elements --------------------------------------------------------------- */
+
+struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
+			  const struct ir_val *keys, unsigned nkeys,
+			  const struct ir_val *extra, unsigned nextra)
+{
+	struct ir_val args[KEYS_MAX + 4];
+	struct ir_ins *i;
+
+	for (unsigned k = 0; k < nkeys; k++)
+		args[k] = keys[k];
+	for (unsigned k = 0; k < nextra; k++)
+		args[nkeys + k] = extra[k];
+	i = emit_n(b, op, nkeys + nextra, args);
+	i->global = g;
+	return i;
+}
+
+void emit_fail_full(struct build *b, struct ir_ins *i, const struct var *g)
+{
+	if (g->wrap)
+		return; /* makes room instead */
+	if (g->size)
+		emit_fail(b, i, arena_printf(b->a,
+			  "Array overflow, check size limit (%lld)",
+			  (long long)g->size));
+	else
+		emit_fail(b, i, "Array overflow, check MAXMAPENTRIES");
+}
+
+/* Keys of an index; a wildcard is 0 or "" and its bit in *ret_wild. */
+static unsigned index_keys(struct build *b, const struct var *g,
+			   const node_list *list, struct ir_val *keys,
+			   uint32_t *ret_wild)
+{
+	struct node *part[KEYS_MAX];
+	struct ir_val v[KEYS_MAX];
+	unsigned n = 0, at = 0;
+	uint32_t wild = 0;
+
+	for (unsigned i = 0; i < list->n && i < KEYS_MAX; i++) {
+		if (list->v[i]->kind == N_WILD)
+			wild |= 1u << i;
+		else
+			part[n++] = list->v[i];
+	}
+	expr_list(b, part, n, v);
+	for (unsigned i = 0; i < list->n && i < KEYS_MAX; i++) {
+		if (wild & (1u << i))
+			keys[i] = g->key_type[i] == TY_STRING ?
+				  val_str(build_text(b, "")) : val_num(0);
+		else
+			keys[i] = v[at++];
+	}
+	if (ret_wild)
+		*ret_wild = wild;
+	return list->n < KEYS_MAX ? list->n : KEYS_MAX;
+}
+
+/* A later operand may change a key that is a variable: hold its value. */
+static void hold_keys(struct build *b, struct ir_val *keys, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t r;
+
+		if (keys[i].kind != VAL_REG ||
+		    !b->f->regs.v[keys[i].reg].name)
+			continue;
+		r = b->f->regs.v[keys[i].reg].is_str ?
+		    tmp_str(b, val_width(b->f, &keys[i])) : tmp_num(b);
+		emit_mov(b, r, keys[i]);
+		keys[i] = val_reg(r);
+	}
+}
+
+struct var *lvalue(struct build *b, struct node *n, struct ir_val *keys,
+		   unsigned *ret_nkeys, uint32_t *ret_wild)
+{
+	*ret_nkeys = 0;
+	if (ret_wild)
+		*ret_wild = 0;
+	if (n->kind != N_INDEX)
+		return n->u.name.var;
+	*ret_nkeys = index_keys(b, n->u.index.var, &n->u.index.keys, keys,
+				ret_wild);
+	hold_keys(b, keys, *ret_nkeys);
+	return n->u.index.var;
+}
+
+struct ir_val expr_index(struct build *b, struct node *n)
+{
+	struct ir_val keys[KEYS_MAX];
+	struct var *g = n->u.index.var;
+	unsigned nkeys = index_keys(b, g, &n->u.index.keys, keys, NULL);
+	struct span old = build_at(b, &n->span);
+	struct ir_ins *i = emit_keyed(b, OP_AGET, g, keys, nkeys, NULL, 0);
+
+	i->dst = tmp_of(b, g->type, g->width);
+	i->has_dst = true;
+	b->here = old;
+	return val_reg(i->dst);
+}
+
+struct ir_val expr_in(struct build *b, struct node *n)
+{
+	struct node *array = n->u.in.array;
+	struct ir_val keys[KEYS_MAX];
+	uint32_t wild;
+	unsigned nkeys;
+	struct ir_ins *i;
+	struct span old;
+
+	if (array->kind == N_HIST) /* worth the bucket's counter */
+		return expr_hist_at(b, array, n->u.in.keys.v[0],
+				    &array->span);
+	nkeys = index_keys(b, array->u.name.var, &n->u.in.keys, keys, &wild);
+	old = build_at(b, &n->span);
+	i = emit_keyed(b, wild ? OP_AHASW : OP_AHAS, array->u.name.var, keys,
+		       nkeys, NULL, 0);
+	i->num = wild;
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	b->here = old;
+	return val_reg(i->dst);
+}
+
+/* --- aggregates ------------------------------------------------------------- */
+
+/* Which extractors fail on an empty aggregate. */
+static bool stat_fails(struct build *b, enum stat_op op)
+{
+	const char *level = b->c->set.compatible;
+
+	switch (op) {
+	case STAT_COUNT:
+	case STAT_DISTINCT:
+		return false;
+	case STAT_SUM:
+		return level && strverscmp(level, "1.5") < 0;
+	default:
+		return true;
+	}
+}
+
+struct ir_val expr_stat(struct build *b, struct node *n)
+{
+	struct ir_val keys[KEYS_MAX + 1], param = val_num(0);
+	unsigned nkeys;
+	struct var *g = lvalue(b, n->u.stat.a, keys, &nkeys, NULL);
+	struct span old;
+	struct ir_ins *i;
+
+	if (n->u.stat.param)
+		param = expr(b, n->u.stat.param, true);
+	old = build_at(b, &n->span);
+	i = emit_keyed(b, OP_SGET, g, keys, nkeys, &param, 1);
+	i->num = n->u.stat.op;
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	if (stat_fails(b, n->u.stat.op))
+		emit_fail(b, i, "empty aggregate");
+	b->here = old;
+	return val_reg(i->dst);
+}
+
+struct ir_val expr_hist_at(struct build *b, struct node *hist,
+			   struct node *index, const struct span *at)
+{
+	struct ir_val keys[KEYS_MAX + 1], v;
+	unsigned nkeys;
+	struct var *g = lvalue(b, hist->u.hist.a, keys, &nkeys, NULL);
+	struct span old;
+	struct ir_ins *i;
+
+	v = expr(b, index, true);
+	old = build_at(b, at);
+	i = emit_keyed(b, OP_HGET, g, keys, nkeys, &v, 1);
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	emit_fail(b, i, NULL); /* two causes: the machine knows which */
+	b->here = old;
+	return val_reg(i->dst);
+}
+
+/* --- delete ----------------------------------------------------------------- */
+
+void stmt_delete(struct build *b, struct node *n)
+{
+	struct node *what = n->u.unary.a;
+	struct ir_val keys[KEYS_MAX + 1];
+	unsigned nkeys;
+	uint32_t wild;
+	struct var *v;
+	struct ir_ins *i;
+
+	if (what->kind != N_NAME && what->kind != N_INDEX) {
+		complain(b->c, NOT_YET, &what->span,
+			 "delete of this expression");
+		return;
+	}
+	v = lvalue(b, what, keys, &nkeys, &wild);
+	build_at(b, &what->span);
+	if (nkeys) {
+		i = emit_keyed(b, wild ? OP_ADELW : OP_ADEL, v, keys, nkeys,
+			       NULL, 0);
+		i->num = wild;
+	} else if (v->is_global && v->arity > 0) {
+		emit_keyed(b, OP_ACLR, v, NULL, 0, NULL, 0);
+	} else if (v->type == TY_STATS) {
+		emit_keyed(b, OP_ADEL, v, NULL, 0, NULL, 0);
+	} else {
+		assign_var(b, v, v->type == TY_STRING ?
+			   val_str(build_text(b, "")) : val_num(0));
+	}
+}
+
+/* --- foreach ---------------------------------------------------------------- */
+
+static struct ir_iter *iter_make(struct build *b, struct node *n)
+{
+	struct ir_iter *it = arena_new_of(b->a, struct ir_iter);
+
+	it->sort_dir = n->u.foreach.sort_dir;
+	it->sort_key = n->u.foreach.sort_key;
+	it->sort_by_stat = n->u.foreach.sort_by_stat;
+	it->sort_op = n->u.foreach.sort_op;
+	if (n->u.foreach.sort_param &&
+	    n->u.foreach.sort_param->kind == N_NUM)
+		it->sort_param = n->u.foreach.sort_param->u.num;
+	it->has_limit = n->u.foreach.limit != NULL;
+	it->has_slice = n->u.foreach.slice.n != 0;
+	it->id = b->ir->iters.n;
+	vec_push(b->a, &b->ir->iters, it);
+	return it;
+}
+
+/* Starts the iteration; the handle's register comes back. */
+static struct ir_val iter_start(struct build *b, struct node *n,
+				struct ir_iter **ret_it)
+{
+	struct node *array = n->u.foreach.array;
+	struct ir_iter *it = iter_make(b, n);
+	struct ir_val args[KEYS_MAX + 2], keys[KEYS_MAX + 1];
+	unsigned nargs = 0, nkeys = 0;
+	struct ir_ins *i;
+
+	/* Where the reference evaluates them: the slice, then the limit. */
+	if (array->kind == N_HIST) {
+		it->is_hist = true;
+		it->array = lvalue(b, array->u.hist.a, keys, &nkeys, NULL);
+	} else {
+		it->array = array->u.name.var;
+		if (it->has_slice)
+			nkeys = index_keys(b, it->array, &n->u.foreach.slice,
+					   keys, &it->wild);
+	}
+	if (it->has_limit) {
+		hold_keys(b, keys, nkeys);
+		args[nargs++] = expr(b, n->u.foreach.limit, true);
+	}
+	for (unsigned k = 0; k < nkeys; k++)
+		if (!(it->wild & (1u << k)))
+			args[nargs++] = keys[k];
+	i = emit_n(b, OP_ITNEW, nargs, args);
+	i->global = it->array;
+	i->iter = it;
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	*ret_it = it;
+	return val_reg(i->dst);
+}
+
+/* Loop variables from the current element. */
+static void iter_bind(struct build *b, struct node *n,
+		      const struct ir_iter *it, struct ir_val h)
+{
+	struct ir_ins *i;
+
+	for (unsigned k = 0; k < n->u.foreach.keys.n; k++) {
+		struct var *v = n->u.foreach.keys.v[k]->u.name.var;
+
+		i = emit(b, OP_ITKEY, h, val_num(k), NOVAL);
+		i->global = it->array;
+		i->dst = tmp_of(b, it->is_hist ? TY_LONG :
+				it->array->key_type[k],
+				it->array->key_width[k]);
+		i->has_dst = true;
+		assign_var(b, v, val_reg(i->dst));
+	}
+	if (n->u.foreach.value) {
+		i = emit(b, OP_ITVAL, h, NOVAL, NOVAL);
+		i->global = it->array;
+		i->dst = tmp_of(b, it->is_hist ? TY_LONG : it->array->type,
+				it->array->width);
+		i->has_dst = true;
+		assign_var(b, n->u.foreach.value->u.name.var,
+			   val_reg(i->dst));
+	}
+}
+
+void stmt_foreach(struct build *b, struct node *n)
+{
+	struct loop l = {.up = b->loop};
+	struct ir_block *body, *done;
+	struct ir_iter *it;
+	struct ir_ins *i;
+	struct ir_val h;
+
+	h = iter_start(b, n, &it);
+	b->loop_depth++;
+	l.cont = block_new(b);
+	body = block_new(b);
+	b->loop_depth--;
+	l.brk = block_new(b);
+	done = l.brk;
+	emit_jmp(b, l.cont);
+	b->loop_depth++;
+	block_start(b, l.cont);
+	i = emit(b, OP_ITNEXT, h, NOVAL, NOVAL);
+	i->global = it->array;
+	i->iter = it;
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	emit_br(b, val_reg(i->dst), body, done);
+	block_start(b, body);
+	iter_bind(b, n, it, h);
+	b->loop = &l;
+	region(b, n->u.foreach.body, 1);
+	b->loop = l.up;
+	emit_jmp(b, l.cont);
+	b->loop_depth--;
+	block_start(b, done);
+	emit(b, OP_ITEND, h, NOVAL, NOVAL);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The print family: a format, and the record of its operands. */
+#include "ir/build.h"
+
+#include <string.h>
+
+enum { FMT_ARGS_MAX = 32 };
+
+struct ir_fmt *fmt_make(struct build *b, const struct fmt *fmt,
+			const struct ir_val *args, unsigned nargs)
+{
+	struct ir_fmt *f = arena_new_of(b->a, struct ir_fmt);
+
+	f->fmt = fmt;
+	f->nargs = nargs;
+	f->span = b->here;
+	for (unsigned i = 0; i < nargs; i++) {
+		f->is_str[i] = val_is_str(b->f, &args[i]);
+		f->width[i] = f->is_str[i] ? val_width(b->f, &args[i]) : 8;
+		f->off[i] = f->size;
+		f->size += f->width[i];
+	}
+	f->id = b->ir->fmts.n;
+	vec_push(b->a, &b->ir->fmts, f);
+	return f;
+}
+
+static void add_text(struct build *b, struct fmt *f, const char *s)
+{
+	struct fmt_part p = {.width = -1, .prec = -1, .text = s};
+
+	if (str_len(s) == 0)
+		return;
+	if (f->parts.n && !vec_last(&f->parts).conv) {
+		const char *head = vec_last(&f->parts).text;
+		size_t n = str_len(head), m = str_len(s);
+		char *both = arena_alloc(b->a, n + m + 1);
+
+		memcpy(both, head, n);
+		memcpy(both + n, s, m);
+		vec_last(&f->parts).text = str_intern(b->c->str, both, n + m);
+		return;
+	}
+	vec_push(b->a, &f->parts, p);
+}
+
+/* Operands of a part: its value and what its stars consume. */
+static unsigned part_args(const struct fmt_part *p)
+{
+	return p->conv ? 1u + p->width_arg + p->prec_arg : 0;
+}
+
+/*
+ * The format with plain %s of a literal made text: records carry only what
+ * varies. Removes those operands from args; *nargs becomes what is left.
+ */
+static struct fmt *fold_literals(struct build *b, const struct fmt *fmt,
+				 struct ir_val *args, unsigned *nargs)
+{
+	struct fmt *f = arena_new_of(b->a, struct fmt);
+	unsigned in = 0, out = 0;
+
+	for (unsigned i = 0; i < fmt->parts.n; i++) {
+		const struct fmt_part *p = &fmt->parts.v[i];
+		unsigned n = part_args(p);
+
+		if (!p->conv) {
+			add_text(b, f, p->text);
+			continue;
+		}
+		if (n == 1 && p->conv == 's' && in < *nargs &&
+		    args[in].kind == VAL_STR && p->width < 0 &&
+		    p->prec < 0) {
+			size_t len = strlen(args[in].str);
+
+			add_text(b, f, str_intern(b->c->str, args[in].str,
+						  len));
+			in++;
+			continue;
+		}
+		vec_push(b->a, &f->parts, *p);
+		for (; n && in < *nargs; n--)
+			args[out++] = args[in++];
+	}
+	*nargs = f->nargs = out;
+	return f;
+}
+
+static void print_newline(struct build *b)
+{
+	struct fmt *f = arena_new_of(b->a, struct fmt);
+
+	add_text(b, f, build_text(b, "\n"));
+	emit_n(b, OP_PRINT, 0, NULL)->fmt = fmt_make(b, f, NULL, 0);
+}
+
+/* print(@hist_log(x)), print(@quantiles(x)). */
+static struct ir_val print_hist(struct build *b, struct node *n,
+				struct node *what)
+{
+	bool quantiles = what->kind == N_STAT;
+	struct node *agg = quantiles ? what->u.stat.a : what->u.hist.a;
+	struct ir_val keys[KEYS_MAX + 1];
+	unsigned nkeys;
+	struct var *g = lvalue(b, agg, keys, &nkeys, NULL);
+	struct span old = build_at(b, &n->span);
+	struct ir_ins *i;
+
+	i = emit_keyed(b, n->u.print.to_string ? OP_HSPRINT : OP_HPRINT, g,
+		       keys, nkeys, NULL, 0);
+	i->num = quantiles;
+	if (n->u.print.to_string) {
+		i->dst = tmp_str(b, n->width);
+		i->has_dst = true;
+	}
+	emit_fail(b, i, "empty aggregate");
+	if (!n->u.print.to_string && (n->u.print.kind == PRINT_PRINTLN ||
+				      n->u.print.kind == PRINT_PRINTDLN))
+		print_newline(b);
+	b->here = old;
+	return i->has_dst ? val_reg(i->dst) : NOVAL;
+}
+
+static bool is_hist(const struct node *n)
+{
+	return n->kind == N_HIST ||
+	       (n->kind == N_STAT && n->u.stat.op == STAT_QUANTILES);
+}
+
+struct ir_val expr_print(struct build *b, struct node *n, bool want)
+{
+	unsigned nargs = n->u.print.args.n;
+	struct ir_val *args;
+	struct span old;
+	struct ir_ins *i;
+	struct fmt *f;
+
+	if (nargs == 1 && is_hist(n->u.print.args.v[0]))
+		return print_hist(b, n, n->u.print.args.v[0]);
+	args = arena_array(b->a, struct ir_val, nargs + 1);
+	expr_list(b, n->u.print.args.v, nargs, args);
+	if (n->u.print.to_string && !want)
+		return NOVAL;
+	old = build_at(b, &n->span);
+	f = fold_literals(b, &n->u.print.fmt, args, &nargs);
+	if (nargs > FMT_ARGS_MAX) {
+		complain(b->c, TOO_MANY_PRINTED, &n->span, nargs,
+			 FMT_ARGS_MAX);
+		nargs = 0;
+	}
+	i = emit_n(b, n->u.print.to_string ? OP_SPRINT : OP_PRINT, nargs,
+		   args);
+	i->fmt = fmt_make(b, f, args, nargs);
+	if (n->u.print.to_string) {
+		i->dst = tmp_str(b, n->width);
+		i->has_dst = true;
+	}
+	b->here = old;
+	return i->has_dst ? val_reg(i->dst) : NOVAL;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* $x->y[z], @cast, @kderef: access paths to loads. */
+#include "ir/build.h"
+
+static struct ir_val load_base(struct build *b, const struct access *acc)
+{
+	struct ir_val v;
+	int narrow = acc->narrow;
+
+	switch (acc->base) {
+	case ACC_ARG:
+		v = emit_num(b, OP_ARG, val_num(acc->arg), NOVAL, NOVAL);
+		break;
+	case ACC_REG:
+		v = emit_num(b, OP_REG, val_num(acc->arg), NOVAL, NOVAL);
+		break;
+	case ACC_CTX:
+		return emit_num(b, OP_CTX, val_num(acc->arg),
+				val_num(acc->sign ? -(int)acc->load_size :
+					acc->load_size), NOVAL);
+	case ACC_VALUE:
+		return expr(b, acc->value, true);
+	default:
+		return val_num(acc->constant);
+	}
+	if (narrow && narrow < 8)
+		v = emit_num(b, OP_EXT, v,
+			     val_num(acc->sign ? -narrow : narrow), NOVAL);
+	return v;
+}
+
+/* addr + off + index * scale */
+static struct ir_val step_address(struct build *b, struct ir_val addr,
+				  const struct access_step *s)
+{
+	if (s->index) {
+		struct ir_val i = expr(b, s->index, true);
+
+		if (s->scale != 1)
+			i = emit_num(b, OP_MUL, i, val_num(s->scale), NOVAL);
+		addr = emit_num(b, OP_ADD, addr, i, NOVAL);
+	}
+	if (s->off)
+		addr = emit_num(b, OP_ADD, addr, val_num(s->off), NOVAL);
+	return addr;
+}
+
+static struct ir_val load_at(struct build *b, struct ir_val addr, int size,
+			     bool user)
+{
+	uint32_t r = tmp_num(b);
+	struct ir_ins *i = emit(b, user ? OP_ULD : OP_KLD, addr,
+				val_num(size), NOVAL);
+
+	i->dst = r;
+	i->has_dst = true;
+	emit_fail_num(b, i, user ? "user read fault at 0x" :
+		      "kernel read fault at 0x", addr,
+		      " (addr) [man error::fault]");
+	return val_reg(r);
+}
+
+static struct ir_val one_step(struct build *b, struct ir_val v,
+			      const struct access *acc,
+			      const struct access_step *s)
+{
+	int size = s->sign && !s->bit_size ? -(int)s->load : s->load;
+
+	if (s->trusted && !s->index && s->load && s->off >= 0)
+		v = emit_num(b, OP_TLD, v,
+			     val_num(s->off * 256 + (uint8_t)size), NOVAL);
+	else if (s->load)
+		v = load_at(b, step_address(b, v, s), size, acc->user);
+	else
+		return step_address(b, v, s);
+	if (s->bit_size)
+		v = emit_num(b, OP_BITS, v, val_num(s->bit_off),
+			     val_num(s->sign ? -(int)s->bit_size :
+				     s->bit_size));
+	return v;
+}
+
+struct ir_val expr_target(struct build *b, struct node *n, bool address)
+{
+	const struct access *acc;
+	struct span old;
+	struct ir_val v;
+
+	if (n->kind != N_TARGET && n->kind != N_ARROW) {
+		complain(b->c, NOT_YET, &n->span, "the address of this");
+		return val_num(0);
+	}
+	acc = n->u.target.access;
+	if (!acc || acc->base == ACC_ENTRY) {
+		complain(b->c, NOT_YET, &n->span,
+			 acc ? "@entry" : "this target variable");
+		return n->type == TY_STRING ? val_str(build_text(b, "")) :
+		       val_num(0);
+	}
+	if (acc->base == ACC_TEXT)
+		return expr(b, acc->text, true);
+	old = build_at(b, &n->span);
+	v = load_base(b, acc);
+	for (unsigned i = 0; i < acc->steps.n; i++) {
+		struct access_step s = acc->steps.v[i];
+
+		if (address && i + 1 == acc->steps.n)
+			s.load = s.bit_size = 0;
+		v = one_step(b, v, acc, &s);
+	}
+	b->here = old;
+	return v;
+}
+
+/* @kderef(size, addr), @uderef(size, addr); the rest has no meaning yet. */
+struct ir_val expr_atword(struct build *b, struct node *n)
+{
+	const char *word = n->u.atword.word;
+	bool user = word == build_text(b, "@uderef");
+	struct node *size;
+
+	if ((user || word == build_text(b, "@kderef")) &&
+	    n->u.atword.args.n == 2 &&
+	    n->u.atword.args.v[0]->kind == N_NUM) {
+		struct ir_val addr = expr(b, n->u.atword.args.v[1], true);
+		struct span old = build_at(b, &n->span);
+
+		size = n->u.atword.args.v[0];
+		if (size->u.num == 1 || size->u.num == 2 ||
+		    size->u.num == 4 || size->u.num == 8) {
+			addr = load_at(b, addr, (int)size->u.num, user);
+			b->here = old;
+			return addr;
+		}
+		b->here = old;
+	}
+	complain(b->c, NOT_YET, &n->span, word);
+	return n->type == TY_STRING ? val_str(build_text(b, "")) : val_num(0);
+}

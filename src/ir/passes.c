@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of the passes; the check runs after each of them. */
+#include "ir/pass.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check_all(struct compile *c, struct ir *ir, const char *after)
+{
+	for (unsigned i = 0; i < ir->funcs.n; i++) {
+		const char *bad = ir_check(c, ir, ir->funcs.v[i]);
+
+		if (!bad)
+			continue;
+		fprintf(stderr, "tally: bug after %s: %s\n", after, bad);
+		ir_print_func(ir, ir->funcs.v[i], stderr);
+		abort();
+	}
+}
+
+void ir_passes(struct compile *c, struct ir *ir)
+{
+	static const struct {
+		const char *name;
+		void (*run)(struct compile *c, struct ir *ir);
+	} passes[] = {
+		{"fold", opt_fold},
+	};
+
+	check_all(c, ir, "build");
+	for (unsigned i = 0; i < sizeof(passes) / sizeof(*passes); i++) {
+		passes[i].run(c, ir);
+		check_all(c, ir, passes[i].name);
+	}
+}

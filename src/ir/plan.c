@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where all memory lives. Reasons for the containers: docs/design/cells.md; in
+ * short, per-CPU maps while an element times the CPUs is small, and nothing in
+ * the kernel that kernel probes do not touch.
+ */
+#include "ir/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/util.h"
+
+enum {
+	PERCPU_BYTES = 1024,	 /* element * CPUs up to which PERCPU_HASH pays */
+	PERCPU_VALUE_MAX = 32768, /* the kernel's limit of a per-CPU value */
+	KEY_MAX = 512,		 /* the kernel's limit of a hash map's key */
+	HASH_OVERHEAD = 48,	 /* bytes of an element besides key and value */
+	LINE = 64,
+	SCRATCH_SLOTS = 3,	 /* task, interrupt, NMI */
+	SCRATCH_MAX = 64 * 1024,
+	RING_IDLE = 64 * 1024,	 /* errors and exit() only */
+	RING_BUSY = 1024 * 1024,
+	CPUS_MAX = 4096,
+};
+
+/* What kernel code does with a global. */
+struct use {
+	bool touched;	/* at all */
+	bool fed;	/* by <<< */
+	bool preempted;	/* by a probe that runs on top of itself */
+	unsigned nprobes; /* that feed it */
+	uint8_t *feeds;	/* by probe index */
+};
+
+struct planner {
+	struct compile *c;
+	struct ir *ir;
+	struct plan *p;
+	struct use *use; /* by global index */
+	bool busy_ring;
+	uint32_t scratch;
+};
+
+static uint32_t round_to(uint32_t n, uint32_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+static unsigned count_cpus(void)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
+	unsigned lo = 0, hi = 0, n = 0;
+	int got;
+
+	/* "0-3" or "0,2-5": CPU numbers index the rows, so the last counts. */
+	while (f && (got = fscanf(f, "%u-%u", &lo, &hi)) >= 1) {
+		n = (got == 2 ? hi : lo) + 1;
+		if (fgetc(f) != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	if (!n) {
+		long conf = sysconf(_SC_NPROCESSORS_CONF);
+
+		n = conf > 0 ? (unsigned)conf : 1;
+	}
+	return n < CPUS_MAX ? n : CPUS_MAX;
+}
+
+/* --- what the code does ------------------------------------------------------ */
+
+static void scan_ins(struct planner *k, const struct ir_func *f,
+		     const struct ir_ins *i)
+{
+	struct use *u;
+
+	if (i->op == OP_PRINT || i->op == OP_RESUME)
+		k->busy_ring = true;
+	if (!i->global)
+		return;
+	u = &k->use[i->global->index];
+	u->touched = true;
+	if (i->op != OP_SADD || !f->probe)
+		return;
+	u->fed = true;
+	if (!u->feeds[f->probe->index]) {
+		u->feeds[f->probe->index] = 1;
+		u->nprobes++;
+	}
+	if (f->probe->guard == GUARD_PREEMPTIBLE)
+		u->preempted = true;
+}
+
+/* Bytes of temporaries an instruction may need for key, value or record. */
+static uint32_t temporaries(const struct ir_ins *i)
+{
+	uint32_t n = 0;
+
+	if (i->fmt)
+		n += i->fmt->size + 64;
+	if (i->global) {
+		for (int k = 0; k < i->global->arity; k++)
+			n += i->global->key_width[k];
+		n += i->global->width + 64;
+	}
+	for (unsigned k = 0; k < i->nargs; k++)
+		if (i->args[k].kind == VAL_STR)
+			n += str_round(str_len(i->args[k].str) + 1);
+	return n;
+}
+
+static void scan(struct planner *k)
+{
+	unsigned nprobes = k->ir->prog->probes.n;
+
+	for (unsigned g = 0; g < k->p->nglobals; g++)
+		k->use[g].feeds = arena_alloc(k->c->a, nprobes + 1);
+	for (unsigned n = 0; n < k->ir->funcs.n; n++) {
+		const struct ir_func *f = k->ir->funcs.v[n];
+		uint32_t strings = 0, most = 0;
+
+		if (f->place != PLACE_KERNEL)
+			continue;
+		for (unsigned r = 0; r < f->regs.n; r++)
+			if (f->regs.v[r].is_str)
+				strings += f->regs.v[r].width;
+		for (struct ir_block *b = f->blocks; b; b = b->next) {
+			for (struct ir_ins *i = b->first; i; i = i->next) {
+				uint32_t t = temporaries(i);
+
+				scan_ins(k, f, i);
+				most = t > most ? t : most;
+			}
+		}
+		/* Loop bodies take theirs from the same slot: a sum is safe. */
+		if (f->kind == IR_LOOP_BODY)
+			k->scratch += most;
+		else if (strings + most > k->scratch)
+			k->scratch = strings + most;
+	}
+}
+
+/* --- globals ----------------------------------------------------------------- */
+
+static void plan_keys(struct plan_key *key, const struct var *v)
+{
+	key->n = v->arity > 0 ? (unsigned)v->arity : 0;
+	for (unsigned i = 0; i < key->n; i++) {
+		key->is_str[i] = v->key_type[i] == TY_STRING;
+		key->width[i] = key->is_str[i] && v->key_width[i] ?
+				v->key_width[i] : 8;
+		key->off[i] = key->size;
+		key->size += key->width[i];
+	}
+}
+
+static uint32_t add_map(struct planner *k, struct plan_map m)
+{
+	vec_push(k->c->a, &k->p->maps, m);
+	return k->p->maps.n - 1;
+}
+
+static const char *map_name(struct planner *k, const struct var *v)
+{
+	return arena_strndup(k->c->a, v->name, 15);
+}
+
+/* A keyed aggregate that kernel probes touch. */
+static bool plan_keyed(struct planner *k, struct plan_global *g,
+		       const struct use *u)
+{
+	const struct var *v = g->var;
+	uint64_t spread = (uint64_t)g->cell.size * k->p->ncpus;
+	bool percpu = spread <= PERCPU_BYTES;
+	struct plan_map m = {
+		.name = map_name(k, v), .key_size = g->key.size,
+		.value_size = g->cell.size, .global = g->var,
+		.max_entries = v->size ? v->size :
+			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
+	};
+
+	if (g->cell.size > PERCPU_VALUE_MAX) {
+		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
+			 g->cell.size, (unsigned)PERCPU_VALUE_MAX);
+		return false;
+	}
+	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
+	m.kind = v->mode == AGG_BANKED ? PM_BANKS : m.inner;
+	g->map = add_map(k, m);
+	g->atomic = !percpu || u->nprobes > 1 || u->preempted;
+	g->why = arena_printf(k->c->a, "%s: %u bytes on %u CPUs; %s",
+		percpu ? "per-CPU hash" : "shared hash", g->cell.size,
+		k->p->ncpus,
+		!percpu ? "atomic: CPUs share elements" :
+		u->preempted ? "atomic: a feeding probe can be preempted" :
+		u->nprobes > 1 ? "atomic: several probes feed it" :
+		"plain adds: one probe that never runs on itself");
+	return true;
+}
+
+static bool plan_aggregate(struct planner *k, struct plan_global *g,
+			   const struct use *u)
+{
+	struct plan *p = k->p;
+	const struct var *v = g->var;
+	unsigned nprobes = k->ir->prog->probes.n;
+
+	g->cell = cell_layout(v->agg.ops, v->agg.hist, v->agg.lo, v->agg.hi,
+			      v->agg.step);
+	g->slot = arena_array(k->c->a, uint32_t, nprobes + 1);
+	memset(g->slot, 0xff, sizeof(*g->slot) * (nprobes + 1));
+	g->other_off = UINT32_MAX;
+	if (g->key.n) {
+		if (!u->touched) {
+			g->why = "host memory: no kernel probe uses it";
+			return true;
+		}
+		if (!plan_keyed(k, g, u))
+			return false;
+		g->other_off = p->bank_size;
+		p->bank_size += g->cell.size;
+		return true;
+	}
+	for (unsigned i = 0; i < nprobes; i++) {
+		if (!u->feeds[i])
+			continue;
+		g->slot[i] = p->bank_size;
+		p->bank_size += g->cell.size;
+	}
+	g->atomic = u->preempted;
+	g->why = !u->fed ? "host memory: no kernel probe feeds it" :
+		 u->preempted ? "a cell per probe and CPU; atomic where the "
+				"probe can be preempted" :
+		 "a cell per probe and CPU; plain adds";
+	return true;
+}
+
+static void plan_plain_array(struct planner *k, struct plan_global *g,
+			     const struct use *u)
+{
+	const struct var *v = g->var;
+	struct plan_map m = {
+		.name = map_name(k, v), .kind = PM_HASH,
+		.key_size = g->key.size, .global = g->var,
+		.value_size = sizeof(struct plain_value) + g->value_width,
+		.max_entries = v->size ? v->size :
+			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
+	};
+
+	if (!u->touched) {
+		g->why = "host memory: no kernel probe uses it";
+		return;
+	}
+	g->map = add_map(k, m);
+	g->why = "shared hash";
+}
+
+static bool plan_one(struct planner *k, struct var *v)
+{
+	struct plan_global *g = &k->p->globals[v->index];
+	const struct use *u = &k->use[v->index];
+
+	g->var = v;
+	g->map = UINT32_MAX;
+	g->lock_group = UINT32_MAX;
+	g->other_off = UINT32_MAX;
+	g->value_width = v->type == TY_STRING && v->width ? v->width : 8;
+	plan_keys(&g->key, v);
+	if (g->key.n && u->touched && g->key.size > KEY_MAX) {
+		complain(k->c, KEY_TOO_BIG, &v->span, v->name, g->key.size,
+			 (unsigned)KEY_MAX);
+		return false;
+	}
+	if (v->type == TY_STATS)
+		return plan_aggregate(k, g, u);
+	if (g->key.n) {
+		plan_plain_array(k, g, u);
+		return true;
+	}
+	g->off = k->p->control_size;
+	k->p->control_size += round_to(g->value_width, 8);
+	g->why = "a word of the shared page";
+	return true;
+}
+
+/* --- memory ------------------------------------------------------------------ */
+
+static uint64_t hash_bytes(const struct plan_map *m, enum map_kind kind,
+			   unsigned ncpus)
+{
+	uint64_t value = round_to(m->value_size, 8);
+	uint64_t one = HASH_OVERHEAD + round_to(m->key_size, 8);
+	uint64_t buckets = 1;
+
+	while (buckets < m->max_entries)
+		buckets *= 2;
+	one += kind == PM_PERCPU_HASH ? 8 + value * ncpus : value;
+	return one * m->max_entries + buckets * 16;
+}
+
+static uint64_t map_bytes(const struct plan *p, const struct plan_map *m)
+{
+	switch (m->kind) {
+	case PM_RINGBUF:
+		return m->max_entries;
+	case PM_HASH:
+	case PM_PERCPU_HASH:
+		return hash_bytes(m, m->kind, p->ncpus);
+	case PM_BANKS:
+		return 2 * hash_bytes(m, m->inner, p->ncpus);
+	default:
+		return m->value_size;
+	}
+}
+
+static uint64_t memory_limit_kib(const struct compile *c)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	for (unsigned i = 0; i < c->set.defines.n; i++) {
+		const struct name_value *d = &c->set.defines.v[i];
+
+		if (!strcmp(d->name, "MEMORY_KIB") && d->value)
+			return strtoull(d->value, NULL, 0);
+	}
+	if (pages <= 0 || size <= 0)
+		return UINT64_MAX;
+	return (uint64_t)pages * (uint64_t)size / 1024 / 4;
+}
+
+static bool fits(struct planner *k)
+{
+	struct plan *p = k->p;
+	uint64_t limit = memory_limit_kib(k->c), most = 0;
+	const struct plan_map *big = NULL;
+
+	p->total_bytes = 0;
+	for (unsigned i = 0; i < p->maps.n; i++) {
+		uint64_t n = map_bytes(p, &p->maps.v[i]);
+
+		p->total_bytes += n;
+		if (p->maps.v[i].global && n > most) {
+			most = n;
+			big = &p->maps.v[i];
+		}
+	}
+	if (p->total_bytes / 1024 <= limit)
+		return true;
+	complain(k->c, MEMORY_LIMIT,
+		 big ? &big->global->span : &(struct span){0},
+		 (unsigned long long)(p->total_bytes / 1024),
+		 (unsigned long long)limit);
+	return false;
+}
+
+/* --- all of it --------------------------------------------------------------- */
+
+static void plan_rows(struct planner *k)
+{
+	struct plan *p = k->p;
+	uint32_t n = k->ir->prog->probes.n * sizeof(struct probe_counts);
+
+	p->counts_off = 0;
+	p->scratch_off = n;
+	p->scratch_size = k->scratch ? round_to(k->scratch, LINE) + LINE : 0;
+	if (p->scratch_size > SCRATCH_MAX)
+		p->scratch_size = SCRATCH_MAX;
+	p->scratch_slots = p->scratch_size ? SCRATCH_SLOTS : 0;
+	n += p->scratch_slots * (p->scratch_size + 8);
+	p->bank_off = round_to(n, LINE);
+	p->bank_size = round_to(p->bank_size, LINE);
+	p->row_size = round_to(p->bank_off + 2 * p->bank_size, LINE);
+	if (!p->row_size)
+		p->row_size = LINE;
+	p->maps.v[MAP_ROWS].value_size = p->row_size * p->nrows;
+	p->maps.v[MAP_CONTROL].value_size = p->control_size;
+}
+
+static void plan_areas(struct planner *k)
+{
+	static const struct plan_map area[MAP_FIRST_ARRAY] = {
+		[MAP_CONTROL] = {.name = "control", .kind = PM_ARRAY_MMAP},
+		[MAP_ROWS] = {.name = "rows", .kind = PM_ARRAY_MMAP},
+		[MAP_RODATA] = {.name = "rodata", .kind = PM_ARRAY_RDONLY},
+		[MAP_RING] = {.name = "ring", .kind = PM_RINGBUF},
+	};
+
+	for (unsigned i = 0; i < MAP_FIRST_ARRAY; i++) {
+		struct plan_map m = area[i];
+
+		m.key_size = i == MAP_RING ? 0 : 4;
+		m.max_entries = 1;
+		if (i == MAP_RODATA)
+			m.value_size = 8;
+		if (i == MAP_RING)
+			m.max_entries = k->p->ring_bytes;
+		add_map(k, m);
+	}
+}
+
+struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
+{
+	struct plan *p = arena_new_of(c->a, struct plan);
+	struct planner k = {.c = c, .ir = ir, .p = p};
+	bool ok = true;
+
+	p->ncpus = ncpus ? ncpus : count_cpus();
+	for (p->nrows = 1; p->nrows < p->ncpus;)
+		p->nrows *= 2;
+	p->nglobals = ir->prog->globals.n;
+	p->globals = arena_array(c->a, struct plan_global, p->nglobals + 1);
+	p->control_size = sizeof(struct control);
+	k.use = arena_array(c->a, struct use, p->nglobals + 1);
+	scan(&k);
+	p->ring_bytes = k.busy_ring ? RING_BUSY : RING_IDLE;
+	plan_areas(&k);
+	for (unsigned i = 0; i < p->nglobals; i++)
+		ok &= plan_one(&k, ir->prog->globals.v[i]);
+	plan_rows(&k);
+	return ok && fits(&k) ? p : NULL;
+}
+
+uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
+		     uint32_t n)
+{
+	uint32_t off, size = round_to(n ? n : 1, 8);
+
+	for (off = 0; off + n <= p->rodata_size; off += 8)
+		if (!memcmp(p->rodata + off, bytes, n))
+			return off;
+	off = p->rodata_size;
+	if (off + size > p->rodata_cap) {
+		uint32_t cap = p->rodata_cap ? p->rodata_cap * 2 : 4096;
+
+		while (cap < off + size)
+			cap *= 2;
+		p->rodata = arena_grow(c->a, p->rodata, off, cap);
+		p->rodata_cap = cap;
+	}
+	memcpy(p->rodata + off, bytes, n);
+	p->rodata_size = off + size;
+	p->maps.v[MAP_RODATA].value_size = p->rodata_size;
+	return off;
+}
+
+/* --- for -v ------------------------------------------------------------------- */
+
+static void print_global(const struct plan *p, const struct plan_global *g,
+			 FILE *f)
+{
+	const struct var *v = g->var;
+
+	fprintf(f, "  %s", v->name);
+	if (g->key.n) {
+		for (unsigned i = 0; i < g->key.n; i++)
+			fprintf(f, "%c%s%u", i ? ',' : '[',
+				g->key.is_str[i] ? "s" : "l",
+				g->key.width[i]);
+		fputc(']', f);
+	}
+	if (v->type == TY_STATS)
+		fprintf(f, ": aggregate of %u bytes, %s", g->cell.size,
+			v->mode == AGG_LIVE ? "live" : "banked");
+	else
+		fprintf(f, ": %s%u", v->type == TY_STRING ? "s" : "l",
+			g->value_width);
+	if (g->map != UINT32_MAX)
+		fprintf(f, ", map %u of %u entries", g->map,
+			p->maps.v[g->map].max_entries);
+	fprintf(f, " (%s)\n", g->why);
+}
+
+void plan_print(const struct plan *p, FILE *f)
+{
+	static const char *const kind[] = {
+		"array, mapped", "array, read-only", "ring", "hash",
+		"per-CPU hash", "two banks",
+	};
+
+	fprintf(f, "plan: %u CPUs, %u rows of %u bytes (scratch %u x %u, "
+		"banks 2 x %u), control %u bytes\n", p->ncpus, p->nrows,
+		p->row_size, p->scratch_slots, p->scratch_size, p->bank_size,
+		p->control_size);
+	for (unsigned i = 0; i < p->nglobals; i++)
+		print_global(p, &p->globals[i], f);
+	for (unsigned i = 0; i < p->maps.n; i++) {
+		const struct plan_map *m = &p->maps.v[i];
+
+		fprintf(f, "  map %u %s: %s", i, m->name, kind[m->kind]);
+		if (m->kind == PM_BANKS)
+			fprintf(f, " of %s", kind[m->inner]);
+		fprintf(f, ", key %u, value %u, %llu KiB\n", m->key_size,
+			m->value_size,
+			(unsigned long long)((map_bytes(p, m) + 1023) / 1024));
+	}
+	fprintf(f, "  kernel memory: %llu KiB\n",
+		(unsigned long long)((p->total_bytes + 1023) / 1024));
+}
