@@ -29,12 +29,14 @@ asan: ## build with sanitizers and hostile allocation, run tiers T0 and T1
 	$(SAN) tools/check --build build-asan --no-attach --timeout 120
 
 fuzz: ## run the fuzz targets, 60 s each (clang)
-	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dfuzz=true
+	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz \
+	    -Dfuzz=true -Dhostile_alloc=true -Db_sanitize=address,undefined \
+	    -Dc_args=-fno-sanitize-recover=all -Db_lundef=false
 	@meson compile -C build-fuzz
 	fuzz/run build-fuzz 60
 
 bench: build ## measure, against the machine's other tracers where present
-	bench/run $(BUILD)
+	BUILD=$(BUILD) bench/run
 
 fmt: ## format the sources (clang-format)
 	git ls-files 'src/*.[ch]' 'tests/*.[ch]' 'fuzz/*.[ch]' 'bench/*.[ch]' | xargs clang-format -i
