@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "types/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "types/glob.h"
+
+/* The section of a type and (unless NULL) a name. */
+static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
+			     GElf_Shdr *ret)
+{
+	Elf_Scn *scn = NULL;
+	size_t strs;
+
+	if (elf_getshdrstrndx(elf, &strs))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *s;
+
+		if (!gelf_getshdr(scn, ret) || ret->sh_type != type)
+			continue;
+		s = elf_strptr(elf, strs, ret->sh_name);
+		if (!name || (s && !strcmp(s, name)))
+			return scn;
+	}
+	return NULL;
+}
+
+/* --- opening --------------------------------------------------------------- */
+
+/* "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. */
+static const char *debug_path(struct compile *c, Elf *elf)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(elf, SHT_NOTE, ".note.gnu.build-id", &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	size_t off = 0, name, desc;
+	GElf_Nhdr note;
+	const unsigned char *id;
+	const char *path;
+
+	if (!data || !gelf_getnote(data, off, &note, &name, &desc) ||
+	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz < 2)
+		return NULL;
+	id = (const unsigned char *)data->d_buf + desc;
+	path = arena_printf(c->a, "/usr/lib/debug/.build-id/%02x/", id[0]);
+	for (unsigned i = 1; i < note.n_descsz; i++)
+		path = arena_printf(c->a, "%s%02x", path, id[i]);
+	path = arena_printf(c->a, "%s.debug", path);
+	return access(path, R_OK) ? NULL : path;
+}
+
+/* A stripped program's symbols may be in a file of their own. */
+static void open_debug(struct compile *c, struct elf_file *f)
+{
+	GElf_Shdr sh;
+	const char *path;
+
+	f->debug_fd = -1;
+	if (find_section(f->elf, SHT_SYMTAB, NULL, &sh))
+		return;
+	path = debug_path(c, f->elf);
+	if (!path)
+		return;
+	f->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (f->debug_fd < 0)
+		return;
+	f->debug = elf_begin(f->debug_fd, ELF_C_READ_MMAP, NULL);
+}
+
+static bool has_interpreter(Elf *elf)
+{
+	size_t n;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+struct elf_file *elf_open_file(struct compile *c, const char *path,
+			       const char **ret_why)
+{
+	struct elf_file *f = arena_new_of(c->a, struct elf_file);
+	GElf_Ehdr eh;
+
+	f->path = path;
+	f->debug_fd = -1;
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0) {
+		*ret_why = strerror(errno);
+		return NULL;
+	}
+	elf_version(EV_CURRENT);
+	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(f->elf, &eh)) {
+		*ret_why = "not an ELF file";
+		elf_close_file(f);
+		return NULL;
+	}
+	if (eh.e_machine != EM_X86_64) {
+		*ret_why = "not for this machine (only 64-bit programs can be "
+			   "probed)";
+		elf_close_file(f);
+		return NULL;
+	}
+	/* A position-independent program looks like a library but for the
+	 * loader it asks for; libc asks for one too, and has a DT_SONAME. */
+	f->is_exec = eh.e_type == ET_EXEC ||
+		     (has_interpreter(f->elf) && !strstr(path, ".so"));
+	open_debug(c, f);
+	return f;
+}
+
+void elf_close_file(struct elf_file *f)
+{
+	if (!f)
+		return;
+	if (f->elf)
+		elf_end(f->elf);
+	if (f->debug)
+		elf_end(f->debug);
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->debug_fd >= 0)
+		close(f->debug_fd);
+	f->fd = f->debug_fd = -1;
+	f->elf = f->debug = NULL;
+}
+
+uint64_t elf_offset(const struct elf_file *f, uint64_t addr)
+{
+	size_t n;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(f->elf, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(f->elf, i, &ph) && ph.p_type == PT_LOAD &&
+		    addr >= ph.p_vaddr && addr - ph.p_vaddr < ph.p_filesz)
+			return addr - ph.p_vaddr + ph.p_offset;
+	return 0;
+}
+
+/* --- functions ------------------------------------------------------------- */
+
+/* "memcpy@@GLIBC_2.14" is memcpy; the compiler's parts (f.cold) stay apart. */
+static const char *plain_name(struct compile *c, const char *name)
+{
+	size_t len = strcspn(name, "@");
+
+	return name[len] ? str_intern(c->str, name, len)
+			 : str_internz(c->str, name);
+}
+
+static bool read_table(struct compile *c, const struct elf_file *f, Elf *elf,
+		       uint32_t type, const char *glob, elf_funcs *ret)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(elf, type, NULL, &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Sym sym;
+
+	if (!data || !sh.sh_entsize)
+		return false;
+	for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
+		struct elf_func fn;
+		const char *name;
+
+		if (!gelf_getsym(data, i, &sym))
+			break;
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+		    sym.st_shndx == SHN_UNDEF)
+			continue;
+		name = elf_strptr(elf, sh.sh_link, sym.st_name);
+		if (!name || !*name)
+			continue;
+		fn.name = plain_name(c, name);
+		if (!name_glob(glob, fn.name))
+			continue;
+		fn.addr = sym.st_value;
+		fn.size = sym.st_size;
+		fn.is_global = GELF_ST_BIND(sym.st_info) == STB_GLOBAL;
+		fn.offset = elf_offset(f, fn.addr);
+		if (fn.offset)
+			vec_push(c->a, ret, fn);
+	}
+	return true;
+}
+
+static unsigned underscores(const char *s)
+{
+	return strspn(s, "_");
+}
+
+/* By address; the name that a person would use first. */
+static int compare_funcs(const void *va, const void *vb)
+{
+	const struct elf_func *a = va, *b = vb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->is_global != b->is_global)
+		return a->is_global ? -1 : 1;
+	if (underscores(a->name) != underscores(b->name))
+		return underscores(a->name) < underscores(b->name) ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int elf_find_funcs(struct compile *c, const struct elf_file *f,
+		   const char *glob, elf_funcs *ret)
+{
+	unsigned first = ret->n, to;
+	bool any;
+
+	any = read_table(c, f, f->elf, SHT_SYMTAB, glob, ret);
+	if (!any && f->debug)
+		any = read_table(c, f, f->debug, SHT_SYMTAB, glob, ret);
+	any |= read_table(c, f, f->elf, SHT_DYNSYM, glob, ret);
+	if (!any)
+		return -ENOENT;
+	if (ret->n == first)
+		return 0;
+	qsort(ret->v + first, ret->n - first, sizeof(*ret->v), compare_funcs);
+	to = first + 1;
+	for (unsigned i = to; i < ret->n; i++)
+		if (ret->v[i].addr != ret->v[to - 1].addr)
+			ret->v[to++] = ret->v[i];
+	ret->n = to;
+	return 0;
+}
+
+void elf_find_needed(struct compile *c, const struct elf_file *f,
+		     name_vec *ret)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(f->elf, SHT_DYNAMIC, NULL, &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Dyn dyn;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
+		const char *name;
+
+		if (dyn.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(f->elf, sh.sh_link, dyn.d_un.d_val);
+		if (name)
+			vec_push(c->a, ret, str_internz(c->str, name));
+	}
+}
+
+/* --- static probes --------------------------------------------------------- */
+
+/*
+ * A note of type 3, owner "stapsdt": three addresses (of the probe, of the
+ * section .stapsdt.base when linked, of the semaphore), then provider, name and
+ * arguments as C strings.
+ */
+static bool read_mark(struct compile *c, const struct elf_file *f,
+		      const char *desc, size_t size, uint64_t base,
+		      struct elf_mark *ret)
+{
+	const char *s = desc + 24, *end = desc + size;
+	const char *text[3];
+	uint64_t addr[3];
+
+	if (size < 24 + 3 || end[-1])
+		return false;
+	memcpy(addr, desc, sizeof(addr));
+	for (int i = 0; i < 3; i++) {
+		if (s >= end)
+			return false;
+		text[i] = str_internz(c->str, s);
+		s += strlen(s) + 1;
+	}
+	/* A prelinked library was moved after its notes were written. */
+	if (base && addr[1]) {
+		addr[0] += base - addr[1];
+		if (addr[2])
+			addr[2] += base - addr[1];
+	}
+	ret->provider = text[0];
+	ret->name = text[1];
+	ret->args = text[2];
+	ret->offset = elf_offset(f, addr[0]);
+	ret->semaphore = addr[2] ? elf_offset(f, addr[2]) : 0;
+	return ret->offset != 0;
+}
+
+int elf_find_marks(struct compile *c, const struct elf_file *f,
+		   const char *provider, const char *name, elf_marks *ret)
+{
+	GElf_Shdr sh, base = {0};
+	Elf_Scn *scn = find_section(f->elf, SHT_NOTE, ".note.stapsdt", &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	size_t off = 0, next, name_off, desc_off;
+	GElf_Nhdr note;
+	struct elf_mark m;
+
+	if (!data)
+		return -ENOENT;
+	if (!find_section(f->elf, SHT_PROGBITS, ".stapsdt.base", &base))
+		base.sh_addr = 0;
+	while ((next = gelf_getnote(data, off, &note, &name_off, &desc_off))) {
+		const char *d = data->d_buf;
+
+		off = next;
+		if (note.n_type != 3 || note.n_namesz != 8 ||
+		    memcmp(d + name_off, "stapsdt", 8))
+			continue;
+		if (!read_mark(c, f, d + desc_off, note.n_descsz, base.sh_addr,
+			       &m))
+			continue;
+		if (name_glob(provider, m.provider) && name_glob(name, m.name))
+			vec_push(c->a, ret, m);
+	}
+	return 0;
+}
+
+/* --- where programs are ---------------------------------------------------- */
+
+static const char *try_path(struct compile *c, const char *root,
+			    const char *dir, size_t dir_len, const char *name)
+{
+	const char *path = arena_printf(c->a, "%s%.*s%s%s", root, (int)dir_len,
+					dir, dir_len ? "/" : "", name);
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	return path;
+}
+
+static const char *try_dirs(struct compile *c, const char *root,
+			    const char *dirs, const char *name)
+{
+	while (*dirs) {
+		size_t len = strcspn(dirs, ":");
+		const char *path = try_path(c, root, dirs, len, name);
+
+		if (path)
+			return path;
+		dirs += len;
+		dirs += *dirs == ':';
+	}
+	return NULL;
+}
+
+const char *elf_search(struct compile *c, const char *name, const char *root)
+{
+	static const char libs[] =
+	    "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:"
+	    "/usr/lib64:/lib:/usr/lib:/usr/local/lib64:/usr/local/lib";
+	const char *path, *dirs = getenv("PATH");
+
+	if (!root)
+		root = "";
+	if (strchr(name, '/'))
+		return try_path(c, *name == '/' ? root : "", "", 0, name);
+	if (!dirs)
+		dirs = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+	path = try_dirs(c, root, dirs, name);
+	if (!path && strstr(name, ".so"))
+		path = try_dirs(c, root, libs, name);
+	return path;
+}

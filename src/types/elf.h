@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbols of programs and libraries, and where a probe has to be put in the
+ * file for them. Without debugging information.
+ */
+#ifndef TYPES_ELF_H
+#define TYPES_ELF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compile.h"
+#include "types/ctype.h"
+
+struct elf_file {
+	const char *path;
+	void *elf;	/* libelf's handle */
+	void *debug;	/* that of a separate file with the symbols, or NULL */
+	int fd, debug_fd;
+	bool is_exec;	/* a program, not a library */
+};
+
+struct elf_func {
+	const char *name;
+	uint64_t addr;	 /* as linked */
+	uint64_t size;
+	uint64_t offset; /* in the file: what uprobes want */
+	bool is_global;
+};
+typedef VEC(struct elf_func) elf_funcs;
+
+/* A static probe that the program's author placed (an SDT note). */
+struct elf_mark {
+	const char *provider, *name, *args;
+	uint64_t offset;	/* in the file */
+	uint64_t semaphore;	/* in the file; 0: none */
+};
+typedef VEC(struct elf_mark) elf_marks;
+
+/* NULL: *ret_why says why not. Close it before the arena goes. */
+struct elf_file *elf_open_file(struct compile *c, const char *path,
+			       const char **ret_why);
+void elf_close_file(struct elf_file *f);
+/*
+ * Functions whose name matches, ordered by address; of several names for one
+ * address the most public one. -ENOENT: the file has no symbols at all.
+ */
+int elf_find_funcs(struct compile *c, const struct elf_file *f,
+		   const char *glob, elf_funcs *ret);
+int elf_find_marks(struct compile *c, const struct elf_file *f,
+		   const char *provider, const char *name, elf_marks *ret);
+/* File offset of a linked address; 0: in no segment. */
+uint64_t elf_offset(const struct elf_file *f, uint64_t addr);
+/* Shared libraries the file asks for (DT_NEEDED). */
+void elf_find_needed(struct compile *c, const struct elf_file *f,
+		     name_vec *ret);
+/*
+ * Finds a program as a shell would ($PATH; a name with a slash as it stands),
+ * or a library in the usual directories; below root ("/proc/PID/root") when
+ * that is not NULL. NULL: nowhere.
+ */
+const char *elf_search(struct compile *c, const char *name, const char *root);
+
+#endif
