@@ -36,7 +36,7 @@ fuzz: ## run the fuzz targets, 60 s each (clang)
 	fuzz/run build-fuzz 60
 
 bench: build ## measure, against the machine's other tracers where present
-	BUILD=$(BUILD) bench/run
+	TALLY=$(abspath $(BUILD))/tally bench/run
 
 fmt: ## format the sources (clang-format)
 	git ls-files 'src/*.[ch]' 'tests/*.[ch]' 'fuzz/*.[ch]' 'bench/*.[ch]' | xargs clang-format -i
