@@ -1,17 +1,587 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that does nothing: removed, with the warnings of the reference. */
+/*
+ * Code that does nothing is removed, with the warnings of the reference:
+ * assignments that nobody reads, values that nobody uses, handlers that are
+ * left empty. Runs before types are inferred, and again until nothing changes.
+ */
+#include <string.h>
+
+#include "sema/effects.h"
 #include "sema/sema.h"
 
-void fold_program(struct sema *s)
+enum { ROUNDS_MAX = 50 };
+
+struct elide {
+	struct sema *s;
+	struct compile *c;
+	struct all_effects *e;
+	bool changed;
+};
+
+static struct var *named(const struct node *n)
 {
-	struct program *p = s->p;
+	if (n->kind == N_NAME)
+		return n->u.name.var;
+	if (n->kind == N_INDEX)
+		return n->u.index.var;
+	return NULL;
+}
+
+/* --- who is read and written ----------------------------------------------- */
+
+static void count(struct node *n, bool used);
+
+static int count_child(struct node **child, void *ctx)
+{
+	(void)ctx;
+	if (*child)
+		count(*child, true);
+	return 0;
+}
+
+static void count_write(struct node *a, bool read)
+{
+	struct var *v = named(a);
+
+	if (v) {
+		v->is_written = true;
+		v->is_read |= read;
+	}
+	if (a->kind != N_NAME)
+		node_each_child(a, count_child, NULL);
+}
+
+static void count_foreach(struct node *n)
+{
+	unsigned i;
+
+	count(n->u.foreach.array, true);
+	for (i = 0; i < n->u.foreach.keys.n; i++)
+		count_write(n->u.foreach.keys.v[i], false);
+	if (n->u.foreach.value)
+		count_write(n->u.foreach.value, false);
+	for (i = 0; i < n->u.foreach.slice.n; i++)
+		count(n->u.foreach.slice.v[i], true);
+	if (n->u.foreach.limit)
+		count(n->u.foreach.limit, true);
+	count(n->u.foreach.body, true);
+}
+
+static void count(struct node *n, bool used)
+{
+	enum oper op;
+
+	switch (n->kind) {
+	case N_NAME:
+	case N_INDEX:
+		if (named(n))
+			named(n)->is_read = true;
+		if (n->kind == N_NAME)
+			return;
+		break;
+	case N_ASSIGN:
+		op = n->u.binary.op;
+		count_write(n->u.binary.a,
+			    used && op != OPER_SET && op != OPER_FEED);
+		count(n->u.binary.b, true);
+		return;
+	case N_INCDEC:
+		count_write(n->u.incdec.a, used);
+		return;
+	case N_EXPR:
+		count(n->u.unary.a, false);
+		return;
+	case N_FOR:
+		if (n->u.loop.init)
+			count(n->u.loop.init, false);
+		if (n->u.loop.cond)
+			count(n->u.loop.cond, true);
+		if (n->u.loop.step)
+			count(n->u.loop.step, false);
+		count(n->u.loop.body, true);
+		return;
+	case N_DELETE:
+		count_write(n->u.unary.a, false);
+		return;
+	case N_FOREACH:
+		count_foreach(n);
+		return;
+	case N_TRY:
+		if (n->u.try.name)
+			count_write(n->u.try.name, false);
+		count(n->u.try.body, true);
+		if (n->u.try.catcher)
+			count(n->u.try.catcher, true);
+		return;
+	default:
+		break;
+	}
+	node_each_child(n, count_child, NULL);
+}
+
+static void clear(struct var **v, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		v[i]->is_read = false;
+		v[i]->is_written = v[i]->is_param;
+	}
+}
+
+static void count_all(struct program *p)
+{
+	unsigned i;
+
+	clear(p->globals.v, p->globals.n);
+	for (i = 0; i < p->functions.n; i++)
+		clear(p->functions.v[i]->locals.v,
+		      p->functions.v[i]->locals.n);
+	for (i = 0; i < p->probes.n; i++)
+		clear(p->probes.v[i]->locals.v, p->probes.v[i]->locals.n);
+	for (i = 0; i < p->functions.n; i++)
+		count(p->functions.v[i]->body, true);
+	for (i = 0; i < p->probes.n; i++) {
+		if (p->probes.v[i]->cond)
+			count(p->probes.v[i]->cond, true);
+		count(p->probes.v[i]->body, true);
+	}
+}
+
+/* --- removing -------------------------------------------------------------- */
+
+static bool quiet_at(const struct node *n)
+{
+	const struct source *src = sema_source_of(&n->span);
+
+	return !src || src->is_library;
+}
+
+static void drop(struct elide *x, struct node *n)
+{
+	n->kind = N_EMPTY;
+	x->changed = true;
+}
+
+static bool is_empty(const struct node *n)
+{
+	return !n || n->kind == N_EMPTY ||
+	       (n->kind == N_BLOCK && !n->u.block.stmts.n);
+}
+
+/* A variable whose value nobody asks for. */
+static bool unread_local(const struct node *n)
+{
+	return n->kind == N_NAME && n->u.name.var && !n->u.name.var->is_global &&
+	       !n->u.name.var->is_read && !n->u.name.var->broken;
+}
+
+static void expr(struct elide *x, struct node *n);
+
+static int child_expr(struct node **child, void *ctx)
+{
+	if (*child)
+		expr(ctx, *child);
+	return 0;
+}
+
+/* Inside expressions: x = e where nobody reads x is e. */
+static void expr(struct elide *x, struct node *n)
+{
+	struct node *a;
+
+	node_each_child(n, child_expr, x);
+	if (n->kind != N_ASSIGN || n->u.binary.op != OPER_SET)
+		return;
+	a = n->u.binary.a;
+	if (!unread_local(a))
+		return;
+	if (!quiet_at(a))
+		complain(x->c, ELIDE_ASSIGN, &a->span, a->u.name.name);
+	*n = *n->u.binary.b;
+	x->changed = true;
+}
+
+/* An expression that is a statement. Returns true when it can go. */
+static bool useless(struct elide *x, struct node *a)
+{
+	if (a->kind == N_INCDEC && unread_local(a->u.incdec.a)) {
+		if (!quiet_at(a))
+			complain(x->c, ELIDE_ASSIGN, &a->u.incdec.a->span,
+				 a->u.incdec.a->u.name.name);
+		return true;
+	}
+	if (a->kind == N_ASSIGN && unread_local(a->u.binary.a)) {
+		struct node *v = a->u.binary.a;
+
+		if (!quiet_at(v))
+			complain(x->c, ELIDE_ASSIGN, &v->span,
+				 v->u.name.name);
+		*a = *a->u.binary.b;
+		x->changed = true;
+		return !effects_any(x->e, a);
+	}
+	expr(x, a);
+	if (effects_any(x->e, a))
+		return false;
+	if (!quiet_at(a)) {
+		if (a->kind == N_CALL && a->u.call.fn)
+			complain(x->c, PURE_FUNCTION, &a->span,
+				 a->u.call.name);
+		complain(x->c, ELIDE_EXPR, &a->span);
+	}
+	return true;
+}
+
+static bool leaves(const struct node *n)
+{
+	switch (n->kind) {
+	case N_NEXT:
+	case N_RETURN:
+	case N_BREAK:
+	case N_CONTINUE:
+		return true;
+	case N_BLOCK:
+		return n->u.block.stmts.n && leaves(vec_last(&n->u.block.stmts));
+	case N_IF:
+		return n->u.ternary.c && leaves(n->u.ternary.b) &&
+		       leaves(n->u.ternary.c);
+	default:
+		return false;
+	}
+}
+
+static void stmt(struct elide *x, struct node *n);
+
+static void block(struct elide *x, struct node *n)
+{
+	node_list *l = &n->u.block.stmts;
+	unsigned i, k = 0;
+
+	for (i = 0; i < l->n; i++) {
+		struct node *s = l->v[i];
+
+		stmt(x, s);
+		if (s->kind == N_EMPTY) {
+			x->changed = true;
+			continue;
+		}
+		l->v[k++] = s;
+		if (!leaves(s) || i + 1 == l->n)
+			continue;
+		for (i++; i < l->n && is_empty(l->v[i]); i++)
+			continue;
+		if (i < l->n && !quiet_at(l->v[i]))
+			complain(x->c, UNREACHED, &l->v[i]->span);
+		x->changed = true;
+		break;
+	}
+	l->n = k;
+	if (!k)
+		n->kind = N_EMPTY;
+}
+
+static void conditional(struct elide *x, struct node *n)
+{
+	struct node *cond = n->u.ternary.a;
+
+	expr(x, cond);
+	stmt(x, n->u.ternary.b);
+	if (n->u.ternary.c) {
+		stmt(x, n->u.ternary.c);
+		if (is_empty(n->u.ternary.c))
+			n->u.ternary.c = NULL;
+	}
+	if (!is_empty(n->u.ternary.b) || n->u.ternary.c)
+		return;
+	n->kind = N_EXPR;
+	n->u.unary.a = cond;
+	x->changed = true;
+	stmt(x, n);
+}
+
+static bool acts(struct elide *x, struct node *n)
+{
+	return n && effects_any(x->e, n);
+}
+
+static void loop(struct elide *x, struct node *n)
+{
+	if (n->u.loop.init)
+		expr(x, n->u.loop.init);
+	if (n->u.loop.cond)
+		expr(x, n->u.loop.cond);
+	if (n->u.loop.step)
+		expr(x, n->u.loop.step);
+	stmt(x, n->u.loop.body);
+	if (is_empty(n->u.loop.body) && !acts(x, n->u.loop.init) &&
+	    !acts(x, n->u.loop.cond) && !acts(x, n->u.loop.step))
+		drop(x, n);
+}
+
+static void foreach_loop(struct elide *x, struct node *n)
+{
+	stmt(x, n->u.foreach.body);
+	if (is_empty(n->u.foreach.body) && !acts(x, n->u.foreach.limit))
+		drop(x, n);
+}
+
+static void stmt(struct elide *x, struct node *n)
+{
+	switch (n->kind) {
+	case N_BLOCK:
+		block(x, n);
+		break;
+	case N_EXPR:
+		if (useless(x, n->u.unary.a))
+			drop(x, n);
+		break;
+	case N_IF:
+		conditional(x, n);
+		break;
+	case N_FOR:
+		loop(x, n);
+		break;
+	case N_FOREACH:
+		foreach_loop(x, n);
+		break;
+	case N_TRY:
+		stmt(x, n->u.try.body);
+		if (n->u.try.catcher)
+			stmt(x, n->u.try.catcher);
+		if (is_empty(n->u.try.body))
+			drop(x, n);
+		break;
+	case N_RETURN:
+		if (n->u.unary.a)
+			expr(x, n->u.unary.a);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- never assigned -------------------------------------------------------- */
+
+struct never {
+	struct elide *x;
+	struct var **locals;
+	unsigned nlocals;
+};
+
+/* Other names that were perhaps meant. */
+static const char *similar(struct never *v, const char *name)
+{
+	struct near_names nn = {.want = name, .max = 5};
+	struct program *p = v->x->s->p;
+	unsigned i, most = (unsigned)strlen(name) / 2;
+
+	if (most < 1)
+		most = 1;
+	for (i = 0; i < v->nlocals; i++)
+		if (v->locals[i]->is_written &&
+		    str_distance(name, v->locals[i]->name) <= most)
+			near_names_add(&nn, v->locals[i]->name);
+	for (i = 0; i < p->globals.n; i++)
+		if (p->globals.v[i]->is_written &&
+		    !p->globals.v[i]->is_library &&
+		    str_distance(name, p->globals.v[i]->name) <= most)
+			near_names_add(&nn, p->globals.v[i]->name);
+	return near_names_text(v->x->c, &nn);
+}
+
+static void never_node(struct node *n, void *ctx)
+{
+	struct never *v = ctx;
+	struct var *w;
+
+	if (n->kind != N_NAME)
+		return;
+	w = n->u.name.var;
+	if (!w || w->is_global || w->is_written || w->is_param || w->broken)
+		return;
+	if (!quiet_at(n))
+		complain(v->x->c, NEVER_LOCAL, &n->span, w->name,
+			 similar(v, w->name));
+	n->kind = N_NUM;
+	n->type = TY_LONG;
+	n->u.num = 0;
+}
+
+/* Locals that nothing ever assigns to are 0. */
+static void never_assigned(struct elide *x)
+{
+	struct never v = {.x = x};
+	struct program *p = x->s->p;
+	unsigned i;
+
+	for (i = 0; i < p->functions.n; i++) {
+		v.locals = p->functions.v[i]->locals.v;
+		v.nlocals = p->functions.v[i]->locals.n;
+		walk_nodes(p->functions.v[i]->body, never_node, &v);
+	}
+	for (i = 0; i < p->probes.n; i++) {
+		v.locals = p->probes.v[i]->locals.v;
+		v.nlocals = p->probes.v[i]->locals.n;
+		walk_nodes(p->probes.v[i]->body, never_node, &v);
+	}
+	v.nlocals = 0;
+	for (i = 0; i < p->globals.n; i++) {
+		struct var *g = p->globals.v[i];
+
+		if (g->is_written || !g->is_read || g->is_library ||
+		    g->init.type != TY_UNKNOWN)
+			continue;
+		complain(x->c, NEVER_GLOBAL, &g->span, g->name,
+			 similar(&v, g->name));
+	}
+}
+
+/* --- the program ----------------------------------------------------------- */
+
+static void drop_locals(struct elide *x, struct var **v, unsigned *n)
+{
+	unsigned i, k = 0;
+
+	for (i = 0; i < *n; i++) {
+		if (!v[i]->is_read && !v[i]->is_written && !v[i]->is_param)
+			continue;
+		v[i]->index = k;
+		v[k++] = v[i];
+	}
+	*n = k;
+}
+
+static void mark_called(struct node *n, void *ctx)
+{
+	struct function *f;
+
+	(void)ctx;
+	if (n->kind == N_CALL)
+		for (f = n->u.call.fn; f; f = f->overload)
+			if (!f->is_used) {
+				f->is_used = true;
+				walk_nodes(f->body, mark_called, NULL);
+			}
+}
+
+static void drop_functions(struct elide *x)
+{
+	struct program *p = x->s->p;
+	unsigned i, k = 0;
+
+	for (i = 0; i < p->functions.n; i++)
+		p->functions.v[i]->is_used = false;
+	for (i = 0; i < p->probes.n; i++)
+		walk_nodes(p->probes.v[i]->body, mark_called, NULL);
+	for (i = 0; i < p->functions.n; i++) {
+		struct function *f = p->functions.v[i];
+
+		if (!f->is_used) {
+			if (!f->is_library)
+				complain(x->c, ELIDE_FUNCTION, &f->span,
+					 f->name);
+			continue;
+		}
+		f->index = k;
+		p->functions.v[k++] = f;
+	}
+	p->functions.n = k;
+}
+
+static void drop_probes(struct elide *x)
+{
+	struct program *p = x->s->p;
+	unsigned i, k = 0;
+
+	for (i = 0; i < p->probes.n; i++) {
+		struct probe *pr = p->probes.v[i];
+
+		if (!is_empty(pr->body)) {
+			p->probes.v[k++] = pr;
+			continue;
+		}
+		pr->elided = true;
+		if (!quiet_at(pr->body))
+			complain(x->c, ELIDE_PROBE, &pr->span, pr->pp);
+	}
+	p->probes.n = k;
+}
+
+static void fold_all(struct elide *x)
+{
+	struct program *p = x->s->p;
 	unsigned i;
 
 	for (i = 0; i < p->functions.n; i++)
-		fold_node(s->c, p->functions.v[i]->body);
+		fold_node(x->c, p->functions.v[i]->body);
 	for (i = 0; i < p->probes.n; i++) {
 		if (p->probes.v[i]->cond)
-			fold_node(s->c, p->probes.v[i]->cond);
-		fold_node(s->c, p->probes.v[i]->body);
+			fold_node(x->c, p->probes.v[i]->cond);
+		fold_node(x->c, p->probes.v[i]->body);
 	}
+}
+
+/* A body stays a block whatever was dropped in it. */
+static void keep_block(struct compile *c, struct node *n)
+{
+	if (n->kind == N_EMPTY) {
+		n->kind = N_BLOCK;
+		n->u.block.stmts.n = 0;
+	}
+}
+
+static void round_over(struct elide *x)
+{
+	struct program *p = x->s->p;
+	unsigned i;
+
+	for (i = 0; i < p->functions.n; i++) {
+		stmt(x, p->functions.v[i]->body);
+		keep_block(x->c, p->functions.v[i]->body);
+	}
+	for (i = 0; i < p->probes.n; i++) {
+		stmt(x, p->probes.v[i]->body);
+		keep_block(x->c, p->probes.v[i]->body);
+	}
+}
+
+static bool calls(const struct sema *s, enum builtin_id id)
+{
+	return s->builtins[id / 64] >> (id % 64) & 1;
+}
+
+void fold_program(struct sema *s)
+{
+	struct elide x = {.s = s, .c = s->c, .changed = true};
+	struct program *p = s->p;
+	bool matched = calls(s, BI_MATCHED) || calls(s, BI_NGROUPS);
+	unsigned i, rounds;
+
+	for (i = 0; i < p->functions.n; i++)
+		p->functions.v[i]->index = i;
+	fold_all(&x);
+	if (s->c->set.unoptimized) {
+		count_all(p);
+		return;
+	}
+	count_all(p);
+	never_assigned(&x);
+	fold_all(&x);
+	for (rounds = 0; x.changed && rounds < ROUNDS_MAX; rounds++) {
+		x.changed = false;
+		x.e = effects_make(s->c->a, p, matched);
+		count_all(p);
+		round_over(&x);
+		fold_all(&x);
+	}
+	count_all(p);
+	drop_functions(&x);
+	drop_probes(&x);
+	for (i = 0; i < p->functions.n; i++)
+		drop_locals(&x, p->functions.v[i]->locals.v,
+			    &p->functions.v[i]->locals.n);
+	for (i = 0; i < p->probes.n; i++)
+		drop_locals(&x, p->probes.v[i]->locals.v,
+			    &p->probes.v[i]->locals.n);
 }

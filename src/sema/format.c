@@ -27,10 +27,6 @@ void format_fill(struct compile *c, struct node *n)
 	node_list *args = &n->u.print.args;
 	unsigned i;
 
-	if (args->n > PRINT_ARGS_MAX) {
-		complain(c, PRINT_MANY, &n->span, args->n);
-		return;
-	}
 	if (k == PRINT_PRINTF)
 		return;
 	f->parts.n = 0;

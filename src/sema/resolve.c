@@ -261,10 +261,7 @@ static struct function *function_of(struct sema *s, struct decl_function *d)
 	f->is_private = d->is_private;
 	f->is_used = true;
 	f->decl = d;
-	if (sema_too_deep(c, d->body))
-		f->body = node_new(c->a, N_BLOCK, d->span);
-	else
-		f->body = node_clone(c->a, d->body);
+	f->body = node_clone(c->a, d->body);
 	f->uses_next = has_next(f->body);
 	for (i = 0; i < d->params.n; i++) {
 		struct var *v = arena_new_of(c->a, struct var);

@@ -19,29 +19,6 @@ const struct source *sema_source_of(const struct span *at)
 	return at->src;
 }
 
-/* --- depth ----------------------------------------------------------------- */
-
-static int deeper(struct node **child, void *ctx)
-{
-	unsigned depth = *(unsigned *)ctx + 1;
-
-	if (!*child)
-		return 0;
-	if (depth > SEMA_DEPTH_MAX)
-		return 1;
-	return node_each_child(*child, deeper, &depth);
-}
-
-bool sema_too_deep(struct compile *c, struct node *n)
-{
-	unsigned depth = 0;
-
-	if (!node_each_child(n, deeper, &depth))
-		return false;
-	complain(c, DEEP, &n->span, SEMA_DEPTH_MAX);
-	return true;
-}
-
 /* --- declarations ---------------------------------------------------------- */
 
 static struct name_vars *vars_named(struct sema *s, const char *name)
@@ -131,16 +108,9 @@ static bool good_alias(struct sema *s, const struct decl_probe *d)
 	return true;
 }
 
-/* Bodies that are too deep for the passes are dropped, having been reported. */
-static bool good_probe(struct sema *s, struct decl_probe *d)
-{
-	return !sema_too_deep(s->c, d->body) &&
-	       !(d->epilogue && sema_too_deep(s->c, d->epilogue));
-}
-
 void sema_add_file(struct sema *s, struct file *f)
 {
-	unsigned i, n = 0;
+	unsigned i;
 
 	vec_push(s->c->a, &s->p->files, f);
 	for (i = 0; i < f->embedded.n; i++)
@@ -152,13 +122,9 @@ void sema_add_file(struct sema *s, struct file *f)
 	for (i = 0; i < f->probes.n; i++) {
 		struct decl_probe *d = f->probes.v[i];
 
-		if (!good_probe(s, d))
-			continue;
-		f->probes.v[n++] = d;
 		if (d->is_alias && good_alias(s, d))
 			vec_push(s->c->a, &s->aliases, d);
 	}
-	f->probes.n = n;
 }
 
 /* --- the program ----------------------------------------------------------- */
@@ -182,6 +148,22 @@ static void collect_globals(struct sema *s)
 			vec_push(s->c->a, &p->globals, all[i]);
 	for (i = 0; i < p->globals.n; i++)
 		p->globals.v[i]->index = i;
+}
+
+/* What is left once code that does nothing is gone. */
+static void drop_globals(struct program *p)
+{
+	unsigned i, k = 0;
+
+	for (i = 0; i < p->globals.n; i++) {
+		struct var *v = p->globals.v[i];
+
+		if (!v->is_read && !v->is_written)
+			continue;
+		v->index = k;
+		p->globals.v[k++] = v;
+	}
+	p->globals.n = k;
 }
 
 static void number(struct program *p)
@@ -231,8 +213,13 @@ struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles
 		complain(c, NO_PROBES, NULL);
 	if (diags_errors(c->diag))
 		return p;
-	fold_program(s);
 	collect_globals(s);
+	number(p);
+	fold_program(s);
+	drop_globals(p);
+	number(p);
+	if (!p->probes.n)
+		complain(c, NO_PROBES, NULL);
 	infer_program(s);
 	check_program(s);
 	if (!diags_errors(c->diag))

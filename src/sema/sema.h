@@ -12,8 +12,7 @@
 #include "sema/program.h"
 #include "sema/tapset.h"
 
-/* Deepest syntax tree that the recursive passes accept. */
-enum { SEMA_DEPTH_MAX = 2000, PROBES_MAX = 65000, PRINT_ARGS_MAX = 32 };
+enum { PROBES_MAX = 65000 };
 
 typedef VEC(struct var *) var_list;
 typedef VEC(struct decl_function *) fn_decl_list;
@@ -62,8 +61,6 @@ struct scope {
 void sema_add_file(struct sema *s, struct file *f);
 /* The file that a token was written in (macros: where they were called). */
 const struct source *sema_source_of(const struct span *at);
-/* true, having reported it, when the tree is deeper than the passes accept. */
-bool sema_too_deep(struct compile *c, struct node *n);
 const char *type_name(enum type t);
 
 /* --- alias.c */
