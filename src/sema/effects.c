@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Effects of expressions, statements and functions. */
+#include "sema/effects.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "sema/builtin.h"
+
+struct collect {
+	const struct all_effects *e;
+	struct effects *into;
+	bool changed;
+};
+
+static void set_bit(struct collect *k, uint64_t *set, const struct var *v)
+{
+	uint64_t bit;
+
+	if (!v || !v->is_global)
+		return;
+	bit = 1ull << (v->index % 64);
+	if (set[v->index / 64] & bit)
+		return;
+	set[v->index / 64] |= bit;
+	k->changed = true;
+}
+
+static struct var *named(const struct node *n)
+{
+	if (n->kind == N_NAME)
+		return n->u.name.var;
+	if (n->kind == N_INDEX)
+		return n->u.index.var;
+	return NULL;
+}
+
+static void act(struct collect *k)
+{
+	k->changed |= !k->into->acts;
+	k->into->acts = true;
+}
+
+static void fail(struct collect *k)
+{
+	k->changed |= !k->into->fails;
+	k->into->fails = true;
+}
+
+static void add_function(struct collect *k, const struct function *f)
+{
+	const struct effects *from;
+	unsigned i;
+
+	for (; f; f = f->overload) {
+		from = &k->e->of[f->index];
+		for (i = 0; i < k->e->words; i++) {
+			uint64_t r = k->into->reads[i] | from->reads[i];
+			uint64_t w = k->into->writes[i] | from->writes[i];
+
+			k->changed |= r != k->into->reads[i] ||
+				      w != k->into->writes[i];
+			k->into->reads[i] = r;
+			k->into->writes[i] = w;
+		}
+		if (from->acts)
+			act(k);
+		if (from->fails)
+			fail(k);
+	}
+}
+
+static void collect(struct collect *k, struct node *n);
+
+static int child(struct node **c, void *ctx)
+{
+	if (*c)
+		collect(ctx, *c);
+	return 0;
+}
+
+/* A left side: written, not read. Its keys are evaluated. */
+static void written(struct collect *k, struct node *a)
+{
+	set_bit(k, k->into->writes, named(a));
+	if (a->kind == N_INDEX)
+		node_each_child(a, child, k);
+	else if (a->kind != N_NAME)
+		collect(k, a);
+}
+
+static void collect_call(struct collect *k, struct node *n)
+{
+	const struct builtin *b = n->u.call.builtin;
+
+	if (n->u.call.fn)
+		add_function(k, n->u.call.fn);
+	if (b && (b->flags & BF_EFFECT))
+		act(k);
+	if (b && (b->flags & BF_FAIL))
+		fail(k);
+}
+
+static void collect_foreach(struct collect *k, struct node *n)
+{
+	unsigned i;
+
+	for (i = 0; i < n->u.foreach.keys.n; i++)
+		written(k, n->u.foreach.keys.v[i]);
+	if (n->u.foreach.value)
+		written(k, n->u.foreach.value);
+	for (i = 0; i < n->u.foreach.slice.n; i++)
+		collect(k, n->u.foreach.slice.v[i]);
+	collect(k, n->u.foreach.array);
+	if (n->u.foreach.limit)
+		collect(k, n->u.foreach.limit);
+	collect(k, n->u.foreach.body);
+}
+
+static void collect(struct collect *k, struct node *n)
+{
+	switch (n->kind) {
+	case N_NAME:
+		set_bit(k, k->into->reads, n->u.name.var);
+		return;
+	case N_INDEX:
+		set_bit(k, k->into->reads, n->u.index.var);
+		break;
+	case N_CALL:
+		collect_call(k, n);
+		break;
+	case N_ASSIGN:
+		written(k, n->u.binary.a);
+		if (n->u.binary.op != OPER_SET && n->u.binary.op != OPER_FEED)
+			set_bit(k, k->into->reads, named(n->u.binary.a));
+		collect(k, n->u.binary.b);
+		return;
+	case N_INCDEC:
+		written(k, n->u.incdec.a);
+		set_bit(k, k->into->reads, named(n->u.incdec.a));
+		return;
+	case N_DELETE:
+		written(k, n->u.unary.a);
+		return;
+	case N_FOREACH:
+		collect_foreach(k, n);
+		return;
+	case N_PRINT:
+		if (!n->u.print.to_string)
+			act(k);
+		break;
+	case N_BINARY:
+		if (n->u.binary.op == OPER_DIV || n->u.binary.op == OPER_MOD)
+			fail(k);
+		break;
+	case N_STAT:
+	case N_HIST_AT:
+	case N_TARGET:
+	case N_ARROW:
+		fail(k);
+		break;
+	case N_MATCH:
+		if (k->e->has_matched)
+			act(k);
+		break;
+	case N_TRY:
+		if (n->u.try.name)
+			written(k, n->u.try.name);
+		break;
+	default:
+		break;
+	}
+	node_each_child(n, child, k);
+}
+
+void effects_add(const struct all_effects *e, struct node *n,
+		 struct effects *into)
+{
+	struct collect k = {.e = e, .into = into};
+
+	collect(&k, n);
+}
+
+struct all_effects *effects_make(struct arena *a, struct program *p,
+				 bool has_matched)
+{
+	struct all_effects *e = arena_new_of(a, struct all_effects);
+	struct collect k = {.e = e, .changed = true};
+	unsigned i;
+
+	e->has_matched = has_matched;
+	e->words = p->globals.n / 64 + 1;
+	e->of = arena_array(a, struct effects, p->functions.n + 1);
+	for (i = 0; i < p->functions.n; i++) {
+		e->of[i].reads = arena_array(a, uint64_t, e->words);
+		e->of[i].writes = arena_array(a, uint64_t, e->words);
+	}
+	while (k.changed) {
+		k.changed = false;
+		for (i = p->functions.n; i-- > 0;) {
+			k.into = &e->of[i];
+			collect(&k, p->functions.v[i]->body);
+		}
+	}
+	return e;
+}
+
+/* --- can it be noticed ----------------------------------------------------- */
+
+static bool any(const struct all_effects *e, struct node *n);
+
+struct any_ctx {
+	const struct all_effects *e;
+};
+
+static int any_child(struct node **c, void *ctx)
+{
+	struct any_ctx *a = ctx;
+
+	return *c && any(a->e, *c);
+}
+
+static bool function_acts(const struct all_effects *e,
+			  const struct function *f)
+{
+	unsigned i;
+
+	for (; f; f = f->overload) {
+		if (e->of[f->index].acts)
+			return true;
+		for (i = 0; i < e->words; i++)
+			if (e->of[f->index].writes[i])
+				return true;
+	}
+	return false;
+}
+
+static bool any(const struct all_effects *e, struct node *n)
+{
+	struct any_ctx ctx = {e};
+
+	switch (n->kind) {
+	case N_ASSIGN:
+	case N_INCDEC:
+	case N_DELETE:
+	case N_FOREACH:
+	case N_RETURN:
+	case N_NEXT:
+	case N_BREAK:
+	case N_CONTINUE:
+		return true;
+	case N_CALL:
+		if (n->u.call.fn && function_acts(e, n->u.call.fn))
+			return true;
+		if (n->u.call.builtin &&
+		    (n->u.call.builtin->flags & BF_EFFECT))
+			return true;
+		break;
+	case N_PRINT:
+		if (!n->u.print.to_string)
+			return true;
+		break;
+	case N_MATCH:
+		if (e->has_matched)
+			return true;
+		break;
+	default:
+		break;
+	}
+	return node_each_child(n, any_child, &ctx);
+}
+
+bool effects_any(const struct all_effects *e, struct node *n)
+{
+	return any(e, n);
+}

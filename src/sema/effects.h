@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What running a function does: globals it reads and writes (also through the
+ * functions it calls), and whether it does anything else that can be noticed.
+ */
+#ifndef SEMA_EFFECTS_H
+#define SEMA_EFFECTS_H
+
+#include "sema/program.h"
+
+struct effects {
+	uint64_t *reads, *writes; /* bit per index in program.globals */
+	bool acts;		  /* prints, exits, raises errors, ... */
+	bool fails;		  /* may raise a run-time error */
+};
+
+struct all_effects {
+	struct effects *of; /* by function.index */
+	unsigned words;
+	bool has_matched;   /* matched() or ngroups() is called somewhere */
+};
+
+/* Functions and globals must have their final indices. */
+struct all_effects *effects_make(struct arena *a, struct program *p,
+				 bool has_matched);
+/* Can leaving out the evaluation of n be noticed? */
+bool effects_any(const struct all_effects *e, struct node *n);
+/* Adds to *into what n does; bit sets of e->words words. */
+void effects_add(const struct all_effects *e, struct node *n,
+		 struct effects *into);
+static inline bool effects_bit(const uint64_t *set, unsigned i)
+{
+	return set[i / 64] >> (i % 64) & 1;
+}
+
+#endif
