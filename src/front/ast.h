@@ -89,6 +89,7 @@ struct node {
 	enum node_kind kind;
 	enum type type;	      /* sema: of the value; TY_UNKNOWN for statements */
 	uint32_t width;	      /* sema: bytes of a string value incl. NUL, multiple of 8 */
+	uint32_t height;      /* parser: levels of the tree below, <= PARSE_DEPTH_MAX */
 	struct span span;     /* the token that a message points at */
 	union {
 		int64_t num;
@@ -153,6 +154,7 @@ struct node {
 			enum print_kind kind;
 			bool to_string;	 /* sprint, sprintf, ... */
 			const char *delim; /* printd */
+			const char *format; /* printf: the literal as written */
 			struct fmt fmt;	 /* all kinds: parser for printf, sema for the rest */
 			node_list args;	 /* may be one N_HIST, or N_STAT of STAT_QUANTILES */
 		} print;

@@ -14,7 +14,14 @@ struct macros *macros_new(struct compile *c);
 /* Adds the @defines of a library macro file. */
 void macros_load(struct compile *c, struct macros *m, struct source *src);
 
-enum { PARSE_LIBRARY = 1, PARSE_GURU = 2 };
+enum {
+	PARSE_LIBRARY = 1,
+	PARSE_GURU = 2,
+	/* Nesting in the text and height of the tree: passes may recurse. */
+	PARSE_DEPTH_MAX = 1000,
+	PARSE_POINTS_MAX = 10000, /* of one probe, from braces */
+	PRINT_ARGS_MAX = 32,
+};
 /*
  * Always returns a file, holding what could be understood; mistakes are in
  * c->diag. Never recurses deeper than PARSE_DEPTH_MAX.

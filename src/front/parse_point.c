@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Probe points: dotted components, wildcards, braces, ? ! and if (...). */
+#include "front/parser.h"
+
+/* Points under construction: braces make several of one. */
+typedef VEC(struct point *) points;
+
+/*
+ * identifier, keyword, '*' and number pieces that stand side by side. *span
+ * covers the whole name.
+ */
+static const char *parse_component_name(struct parser *p, struct span *span)
+{
+	VEC(char) name = {0};
+	const struct token *t = peek(p);
+	bool star = false;
+
+	*span = t->span;
+	for (;; t = peek(p)) {
+		if (name.n && !t->glued)
+			break;
+		if (t->id == T_STAR)
+			star = true;
+		else if (t->id != T_IDENT && t->span.kind != TOK_KEYWORD &&
+			 !(t->id == T_NUMLIT && name.n))
+			break;
+		/* Two words can only be glued by a star between them. */
+		for (const char *s = t->span.text; *s; s++)
+			vec_push(p->c->a, &name, *s);
+		take(p);
+	}
+	if (!name.n)
+		fail(p, "identifier or '*' or '{'");
+	if (star) {
+		span->text = str_intern(p->c->str, name.v, name.n);
+		span->kind = TOK_IDENT;
+	}
+	return str_intern(p->c->str, name.v, name.n);
+}
+
+static struct point *point_copy(struct parser *p, const struct point *from)
+{
+	struct point *to = arena_new_of(p->c->a, struct point);
+
+	to->span = from->span;
+	for (unsigned i = 0; i < from->parts.n; i++)
+		vec_push(p->c->a, &to->parts, from->parts.v[i]);
+	return to;
+}
+
+static void add_component(struct parser *p, points *ps,
+			  const struct component *comp)
+{
+	for (unsigned i = 0; i < ps->n; i++) {
+		if (!ps->v[i]->parts.n)
+			ps->v[i]->span = comp->span;
+		vec_push(p->c->a, &ps->v[i]->parts, *comp);
+	}
+}
+
+/* Every point so far followed by every alternative. */
+static void multiply(struct parser *p, points *ps, const point_list *alts,
+		     const struct span *at)
+{
+	points product = {0};
+
+	if ((uint64_t)ps->n * alts->n > PARSE_POINTS_MAX)
+		fail_as(p, TOO_MANY_POINTS, at, PARSE_POINTS_MAX);
+	for (unsigned i = 0; i < ps->n; i++) {
+		for (unsigned k = 0; k < alts->n; k++) {
+			struct point *pt = point_copy(p, ps->v[i]);
+			const struct point *alt = alts->v[k];
+
+			if (!pt->parts.n)
+				pt->span = alt->span;
+			for (unsigned m = 0; m < alt->parts.n; m++)
+				vec_push(p->c->a, &pt->parts, alt->parts.v[m]);
+			vec_push(p->c->a, &product, pt);
+		}
+	}
+	*ps = product;
+}
+
+static void parse_braces(struct parser *p, points *ps)
+{
+	struct token open = take(p);
+	point_list alts = {0};
+
+	parse_points(p, &alts);
+	need(p, T_RBRACE, "one of ', }'");
+	for (unsigned i = 0; i < alts.n; i++) {
+		const struct point *alt = alts.v[i];
+
+		if (alt->optional || alt->sufficient || alt->cond)
+			fail_as(p, POINT_SUFFIX, &alt->span);
+	}
+	multiply(p, ps, &alts, &open.span);
+}
+
+/* (literal), for the last component of each point */
+static void parse_point_arg(struct parser *p, points *ps)
+{
+	struct span at;
+	struct literal arg;
+
+	take(p);
+	at = peek(p)->span;
+	arg = parse_literal(p);
+	need(p, T_RPAREN, "')'");
+	for (unsigned i = 0; i < ps->n; i++) {
+		struct component *last = &vec_last(&ps->v[i]->parts);
+
+		last->arg = arg;
+		last->arg_span = at;
+	}
+}
+
+static struct node *parse_point_cond(struct parser *p)
+{
+	struct node *n;
+
+	need(p, T_LPAREN, "'('");
+	n = parse_expr(p);
+	need(p, T_RPAREN, "')'");
+	return n;
+}
+
+/* ? or !, then if (...) */
+static void parse_point_suffix(struct parser *p, points *ps)
+{
+	bool optional = at(p, T_QUESTION), sufficient = at(p, T_BANG);
+	struct node *cond = NULL;
+
+	if (optional || sufficient)
+		take(p);
+	if (at(p, T_QUESTION) || at(p, T_BANG))
+		fail_as(p, POINT_SUFFIX_AGAIN, &peek(p)->span);
+	if (eat(p, T_IF))
+		cond = parse_point_cond(p);
+	if (cond && at(p, T_IF))
+		fail_as(p, POINT_COND_AGAIN, &peek(p)->span);
+	if (at(p, T_DOT) && (optional || sufficient || cond))
+		fail_as(p, POINT_SUFFIX, &peek(p)->span);
+	for (unsigned i = 0; i < ps->n; i++) {
+		ps->v[i]->optional = optional;
+		ps->v[i]->sufficient = sufficient;
+		/* Passes annotate trees in place: no two points share one. */
+		ps->v[i]->cond = i && cond ? node_clone(p->c->a, cond) : cond;
+	}
+}
+
+static void parse_point(struct parser *p, points *ps)
+{
+	vec_push(p->c->a, ps, arena_new_of(p->c->a, struct point));
+	ps->v[0]->span = peek(p)->span;
+	do {
+		struct component comp = {0};
+
+		if (at(p, T_LBRACE)) {
+			enter(p);
+			parse_braces(p, ps);
+			leave(p);
+		} else {
+			comp.name = parse_component_name(p, &comp.span);
+			add_component(p, ps, &comp);
+		}
+		if (at(p, T_LPAREN))
+			parse_point_arg(p, ps);
+	} while (eat(p, T_DOT));
+	parse_point_suffix(p, ps);
+}
+
+void parse_points(struct parser *p, point_list *ret)
+{
+	do {
+		points ps = {0};
+
+		parse_point(p, &ps);
+		for (unsigned i = 0; i < ps.n; i++)
+			vec_push(p->c->a, ret, ps.v[i]);
+		if (ret->n > PARSE_POINTS_MAX)
+			fail_as(p, TOO_MANY_POINTS, &peek(p)->span,
+				PARSE_POINTS_MAX);
+	} while (eat(p, T_COMMA));
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* Literals, names, target expressions, @operators: what operators work on. */
+#include "front/parser.h"
+
+#include <string.h>
+
+/* --- literals ------------------------------------------------------------ */
+
+int64_t token_number(struct parser *p, const struct token *t)
+{
+	int64_t v = 0;
+
+	if (!number_value(t->span.text, &v))
+		fail_as(p, NUMBER_BAD, &t->span);
+	return v;
+}
+
+int64_t parse_number(struct parser *p, const char *what)
+{
+	bool minus = eat(p, T_MINUS);
+	struct token t = need(p, T_NUMLIT, what);
+	int64_t v = token_number(p, &t);
+
+	return minus ? (int64_t)-(uint64_t)v : v;
+}
+
+const char *parse_string(struct parser *p, const char *what)
+{
+	struct token first = need(p, T_STRLIT, what);
+	VEC(char) text = {0};
+
+	if (!at(p, T_STRLIT))
+		return first.span.text;
+	for (const char *s = first.span.text; *s; s++)
+		vec_push(p->c->a, &text, *s);
+	while (at(p, T_STRLIT)) {
+		for (const char *s = take(p).span.text; *s; s++)
+			vec_push(p->c->a, &text, *s);
+	}
+	return str_intern(p->c->str, text.n ? text.v : "", text.n);
+}
+
+struct literal parse_literal(struct parser *p)
+{
+	struct literal l = {0};
+
+	if (at(p, T_STRLIT)) {
+		l.type = TY_STRING;
+		l.str = parse_string(p, "literal string or number");
+	} else {
+		l.type = TY_LONG;
+		l.num = parse_number(p, "literal string or number");
+	}
+	return l;
+}
+
+/* --- keys and arguments -------------------------------------------------- */
+
+void parse_keys(struct parser *p, node_list *ret)
+{
+	do {
+		struct token t = *peek(p);
+
+		if (eat(p, T_STAR))
+			vec_push(p->c->a, ret,
+				 done(p, new_node(p, N_WILD, &t)));
+		else
+			vec_push(p->c->a, ret, parse_expr(p));
+	} while (eat(p, T_COMMA));
+	need(p, T_RBRACKET, "',' or ']'");
+}
+
+/* f( was taken. */
+static void parse_args(struct parser *p, node_list *ret)
+{
+	if (eat(p, T_RPAREN))
+		return;
+	do
+		vec_push(p->c->a, ret, parse_expr(p));
+	while (eat(p, T_COMMA));
+	need(p, T_RPAREN, "one of ') ,'");
+}
+
+/* --- target expressions -------------------------------------------------- */
+
+/*
+ * Takes a pretty-print suffix off a name: "$x$", "mm$$". Fills *part and
+ * returns the rest; the name itself when it has none.
+ */
+static const char *pretty_suffix(struct parser *p, const char *name,
+				 struct target_part *part)
+{
+	size_t len = strlen(name), n = 0, lead = strspn(name, "$");
+
+	while (n < 2 && len - n > lead && name[len - n - 1] == '$')
+		n++;
+	if (!n)
+		return name;
+	part->kind = n == 2 ? TP_PRETTY_DEEP : TP_PRETTY;
+	return str_intern(p->c->str, name, len - n);
+}
+
+static bool is_pretty(const struct target_part *part)
+{
+	return part->kind == TP_PRETTY || part->kind == TP_PRETTY_DEEP;
+}
+
+/* "$" or "$$" by itself: the suffix behind [i]. */
+static bool pretty_mark(struct parser *p, const struct token *t,
+			struct target_part *part)
+{
+	if (t->id != T_IDENT || (strcmp(t->span.text, "$") &&
+				 strcmp(t->span.text, "$$")))
+		return false;
+	part->kind = t->span.text[1] ? TP_PRETTY_DEEP : TP_PRETTY;
+	part->span = t->span;
+	return true;
+}
+
+/* ->member: pushes one part, or two when it carries a suffix. */
+static void parse_member(struct parser *p, struct node *n)
+{
+	struct target_part member = {.kind = TP_MEMBER}, pretty = {0};
+	struct token t;
+
+	take(p);
+	if (!at(p, T_IDENT) && peek(p)->span.kind != TOK_KEYWORD)
+		fail(p, "identifier or keyword");
+	t = take(p);
+	if (pretty_mark(p, &t, &member)) {
+		vec_push(p->c->a, &n->u.target.parts, member);
+		return;
+	}
+	member.span = pretty.span = t.span;
+	member.member = pretty_suffix(p, t.span.text, &pretty);
+	vec_push(p->c->a, &n->u.target.parts, member);
+	if (is_pretty(&pretty))
+		vec_push(p->c->a, &n->u.target.parts, pretty);
+}
+
+/* ->m and [i] as often as they come, behind a target or a value. */
+static struct node *parse_tails(struct parser *p, struct node *n)
+{
+	struct target_part part;
+
+	for (;;) {
+		if ((at(p, T_ARROW) || at(p, T_LBRACKET)) &&
+		    n->u.target.parts.n &&
+		    is_pretty(&vec_last(&n->u.target.parts)))
+			fail_as(p, PRETTY_TAIL, &peek(p)->span);
+		memset(&part, 0, sizeof(part));
+		if (at(p, T_ARROW)) {
+			parse_member(p, n);
+		} else if (at(p, T_LBRACKET)) {
+			part.kind = TP_INDEX;
+			part.span = take(p).span;
+			part.index = parse_expr(p);
+			need(p, T_RBRACKET, "']'");
+			vec_push(p->c->a, &n->u.target.parts, part);
+		} else if (peek(p)->glued &&
+			   !(n->u.target.parts.n &&
+			     is_pretty(&vec_last(&n->u.target.parts))) &&
+			   pretty_mark(p, peek(p), &part)) {
+			take(p);
+			vec_push(p->c->a, &n->u.target.parts, part);
+		} else {
+			return done(p, n);
+		}
+	}
+}
+
+/* value->m or value[i] where value is no target itself */
+static struct node *parse_value_tails(struct parser *p, struct node *base)
+{
+	struct node *n;
+
+	if (!at(p, T_ARROW) && !at(p, T_LBRACKET))
+		return base;
+	n = new_node(p, N_ARROW, peek(p));
+	n->u.target.base = base;
+	return parse_tails(p, n);
+}
+
+static struct node *parse_target(struct parser *p)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, N_TARGET, &t);
+	struct target_part pretty = {0};
+
+	n->u.target.name = pretty_suffix(p, t.span.text, &pretty);
+	pretty.span = t.span;
+	if (is_pretty(&pretty))
+		vec_push(p->c->a, &n->u.target.parts, pretty);
+	return parse_tails(p, n);
+}
+
+/* @cast(value, "type" [, "module"]), @var("name" [, "module"]) */
+static struct node *parse_cast(struct parser *p)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, N_TARGET, &t);
+
+	n->u.target.name = t.span.text;
+	need(p, T_LPAREN, "'('");
+	if (t.id == T_AT_CAST) {
+		n->u.target.base = parse_expr(p);
+		need(p, T_COMMA, "','");
+	}
+	n->u.target.cast = parse_string(p, "string");
+	if (eat(p, T_COMMA))
+		n->u.target.module = parse_string(p, "string");
+	need(p, T_RPAREN, "')'");
+	return parse_tails(p, n);
+}
+
+/* --- @words -------------------------------------------------------------- */
+
+bool stat_op_of(enum tok_id id, enum stat_op *ret)
+{
+	static const struct {
+		enum tok_id id;
+		enum stat_op op;
+	} ops[] = {
+	    {T_AT_COUNT, STAT_COUNT},	    {T_AT_SUM, STAT_SUM},
+	    {T_AT_MIN, STAT_MIN},	    {T_AT_MAX, STAT_MAX},
+	    {T_AT_AVG, STAT_AVG},	    {T_AT_VARIANCE, STAT_VARIANCE},
+	    {T_AT_STDDEV, STAT_STDDEV},	    {T_AT_QUANTILE, STAT_QUANTILE},
+	    {T_AT_MEDIAN, STAT_MEDIAN},	    {T_AT_DISTINCT, STAT_DISTINCT},
+	    {T_AT_MODE, STAT_MODE},	    {T_AT_QUANTILES, STAT_QUANTILES},
+	};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		if (ops[i].id == id) {
+			*ret = ops[i].op;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct node *parse_stat(struct parser *p, enum stat_op op, bool bare_ok)
+{
+	struct token t = take(p), literal;
+	struct node *n = new_node(p, N_STAT, &t);
+
+	n->u.stat.op = op;
+	need(p, T_LPAREN, "'('");
+	n->u.stat.a = parse_expr(p);
+	if (op == STAT_VARIANCE && at(p, T_COMMA)) {
+		take(p);
+		literal = *peek(p);
+		n->u.stat.param = new_node(p, N_NUM, &literal);
+		n->u.stat.param->u.num = parse_number(p, "number");
+		done(p, n->u.stat.param);
+		if (at(p, T_COMMA))
+			fail_as(p, VARIANCE_PARAMS, &peek(p)->span);
+	} else if (op == STAT_QUANTILE) {
+		need(p, T_COMMA, "','");
+		n->u.stat.param = parse_expr(p);
+	}
+	need(p, T_RPAREN, "')'");
+	if (op == STAT_QUANTILES && !(bare_ok && at(p, T_RPAREN)))
+		fail_as(p, QUANTILES_ALONE, &n->span);
+	return done(p, n);
+}
+
+bool at_hist(struct parser *p)
+{
+	return at(p, T_AT_HIST_LOG) || at(p, T_AT_HIST_LINEAR);
+}
+
+struct node *parse_hist(struct parser *p)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, N_HIST, &t);
+
+	need(p, T_LPAREN, "'('");
+	n->u.hist.kind = t.id == T_AT_HIST_LOG ? HIST_LOG : HIST_LINEAR;
+	n->u.hist.a = parse_expr(p);
+	if (n->u.hist.kind == HIST_LINEAR) {
+		need(p, T_COMMA, "','");
+		n->u.hist.lo = parse_number(p, "number");
+		need(p, T_COMMA, "','");
+		n->u.hist.hi = parse_number(p, "number");
+		need(p, T_COMMA, "','");
+		n->u.hist.step = parse_number(p, "number");
+	}
+	need(p, T_RPAREN, "')'");
+	return done(p, n);
+}
+
+static struct node *parse_hist_value(struct parser *p, bool bare_ok)
+{
+	struct node *hist = parse_hist(p), *n;
+	struct token t;
+
+	if (!at(p, T_LBRACKET)) {
+		if (bare_ok && (at(p, T_RPAREN) || at(p, T_COMMA)))
+			return hist;
+		fail_as(p, HIST_ALONE, &hist->span);
+	}
+	t = take(p);
+	t.span = hist->span;
+	n = new_node(p, N_HIST_AT, &t);
+	n->u.hist_at.hist = hist;
+	n->u.hist_at.index = parse_expr(p);
+	need(p, T_RBRACKET, "']'");
+	return done(p, n);
+}
+
+static struct node *string_node(struct parser *p, const char *what)
+{
+	struct token t = *peek(p);
+	struct node *n = new_node(p, N_STR, &t);
+
+	n->u.str = parse_string(p, what);
+	return done(p, n);
+}
+
+/* @defined(e), @entry(e) */
+static struct node *parse_wrap(struct parser *p, enum node_kind kind)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, kind, &t);
+
+	need(p, T_LPAREN, "'('");
+	n->u.unary.a = parse_expr(p);
+	need(p, T_RPAREN, "')'");
+	return done(p, n);
+}
+
+/* The rest: their arguments differ, their shape does not. */
+static struct node *parse_atword(struct parser *p)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, N_ATWORD, &t);
+	node_list *args = &n->u.atword.args;
+	struct arena *a = p->c->a;
+
+	n->u.atword.word = t.span.text;
+	if (t.id == T_AT_CONST && !(p->flags & (PARSE_LIBRARY | PARSE_GURU)))
+		complain(p->c, CONST_GURU, &t.span);
+	need(p, T_LPAREN, "'('");
+	switch (t.id) {
+	case T_AT_PERF:
+	case T_AT_CONST:
+	case T_AT_ENUM:
+		vec_push(a, args, string_node(p, "literal string"));
+		break;
+	case T_AT_ENUMNAME:
+		vec_push(a, args, parse_expr(p));
+		while (args->n < 3 && eat(p, T_COMMA))
+			vec_push(a, args, string_node(p, "string"));
+		break;
+	case T_AT_KDEREF:
+	case T_AT_UDEREF:
+		vec_push(a, args, parse_expr(p));
+		need(p, T_COMMA, "','");
+		vec_push(a, args, parse_expr(p));
+		break;
+	default:
+		vec_push(a, args, parse_expr(p));
+		break;
+	}
+	need(p, T_RPAREN, "')'");
+	return done(p, n);
+}
+
+/* --- primaries ----------------------------------------------------------- */
+
+static struct node *parse_name(struct parser *p)
+{
+	struct token t;
+	struct node *n;
+
+	if (is_print_name(peek(p)->span.text))
+		return parse_print(p);
+	t = take(p);
+	if (eat(p, T_LPAREN)) {
+		n = new_node(p, N_CALL, &t);
+		n->u.call.name = t.span.text;
+		parse_args(p, &n->u.call.args);
+	} else if (eat(p, T_LBRACKET)) {
+		n = new_node(p, N_INDEX, &t);
+		n->u.index.name = t.span.text;
+		parse_keys(p, &n->u.index.keys);
+	} else {
+		n = new_node(p, N_NAME, &t);
+		n->u.name.name = t.span.text;
+	}
+	return parse_value_tails(p, done(p, n));
+}
+
+static struct node *parse_at(struct parser *p, bool bare_ok)
+{
+	const struct token *t = peek(p);
+	enum stat_op op;
+
+	if (stat_op_of(t->id, &op))
+		return parse_stat(p, op, bare_ok);
+	switch (t->id) {
+	case T_AT_OTHER:
+		fail_as(p, UNKNOWN_OPERATOR, &t->span, t->span.text);
+	case T_AT_HIST_LOG:
+	case T_AT_HIST_LINEAR:
+		return parse_hist_value(p, bare_ok);
+	case T_AT_CAST:
+	case T_AT_VAR:
+		return parse_cast(p);
+	case T_AT_DEFINED:
+		return parse_value_tails(p, parse_wrap(p, N_DEFINED));
+	case T_AT_ENTRY:
+		return parse_value_tails(p, parse_wrap(p, N_ENTRY));
+	default:
+		return parse_value_tails(p, parse_atword(p));
+	}
+}
+
+static struct node *parse_primary(struct parser *p)
+{
+	const struct token *t = peek(p);
+	bool bare_ok = p->bare_ok;
+	struct token number;
+	struct node *n;
+
+	p->bare_ok = false;
+	switch (t->id) {
+	case T_NUMLIT:
+		number = take(p);
+		n = new_node(p, N_NUM, &number);
+		n->u.num = token_number(p, &number);
+		return done(p, n);
+	case T_STRLIT:
+		return string_node(p, "literal string or number");
+	case T_IDENT:
+		return t->span.text[0] == '$' ? parse_target(p)
+					      : parse_name(p);
+	case T_LPAREN:
+		take(p);
+		n = parse_expr(p);
+		need(p, T_RPAREN, "')'");
+		return parse_value_tails(p, n);
+	case T_EMBEDDED:
+		return parse_embedded(p, true);
+	default:
+		if (t->span.kind == TOK_OPERATOR && t->span.text[0] == '@')
+			return parse_at(p, bare_ok);
+		fail(p, "literal string or number");
+	}
+}
+
+struct node *parse_postfix(struct parser *p)
+{
+	struct node *a = parse_primary(p), *n;
+	struct token t;
+
+	if (!at(p, T_INC) && !at(p, T_DEC))
+		return a;
+	t = take(p);
+	n = new_node(p, N_INCDEC, &t);
+	n->u.incdec.op = t.id == T_INC ? OPER_INC : OPER_DEC;
+	n->u.incdec.a = a;
+	return done(p, n);
+}

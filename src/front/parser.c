@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The parser's entries, its tokens, and how it fails and goes on. */
+#include "front/parser.h"
+
+#include "base/map.h"
+
+/* --- tokens -------------------------------------------------------------- */
+
+static const struct token *ahead(struct parser *p, unsigned k)
+{
+	while (p->nahead <= k)
+		pp_next(&p->pp, &p->ahead[p->nahead++]);
+	return &p->ahead[k];
+}
+
+const struct token *peek(struct parser *p)
+{
+	return ahead(p, 0);
+}
+
+const struct token *peek_second(struct parser *p)
+{
+	return ahead(p, 1);
+}
+
+struct token take(struct parser *p)
+{
+	struct token t = *ahead(p, 0);
+
+	p->nahead--;
+	p->ahead[0] = p->ahead[1];
+	return t;
+}
+
+bool eat(struct parser *p, enum tok_id id)
+{
+	if (!at(p, id))
+		return false;
+	take(p);
+	return true;
+}
+
+void give_up(struct parser *p)
+{
+	longjmp(p->failed, 1);
+}
+
+void fail(struct parser *p, const char *what)
+{
+	const struct token *t = peek(p);
+
+	/* Junk that the lexer or preprocessor has explained is not news. */
+	if (!t->reported)
+		complain(p->c, EXPECTED, &t->span, what);
+	give_up(p);
+}
+
+struct token need(struct parser *p, enum tok_id id, const char *what)
+{
+	if (!at(p, id))
+		fail(p, what);
+	return take(p);
+}
+
+/* --- depth --------------------------------------------------------------- */
+
+void enter(struct parser *p)
+{
+	if (++p->depth > PARSE_DEPTH_MAX)
+		fail_as(p, TOO_DEEP, &peek(p)->span, PARSE_DEPTH_MAX);
+}
+
+void leave(struct parser *p)
+{
+	p->depth--;
+}
+
+struct node *new_node(struct parser *p, enum node_kind k,
+		      const struct token *t)
+{
+	return node_new(p->c->a, k, t->span);
+}
+
+static int highest(struct node **child, void *ctx)
+{
+	uint32_t *height = ctx;
+
+	if ((*child)->height > *height)
+		*height = (*child)->height;
+	return 0;
+}
+
+struct node *done(struct parser *p, struct node *n)
+{
+	uint32_t height = 0;
+
+	node_each_child(n, highest, &height);
+	n->height = height + 1;
+	if (n->height > PARSE_DEPTH_MAX)
+		fail_as(p, TOO_DEEP, &n->span, PARSE_DEPTH_MAX);
+	return n;
+}
+
+/* --- entries ------------------------------------------------------------- */
+
+static void parser_init(struct parser *p, struct compile *c, struct macros *m,
+			struct source *src, unsigned flags)
+{
+	p->c = c;
+	p->flags = flags;
+	p->depth = p->nahead = 0;
+	p->in_function = p->bare_ok = false;
+	p->globals = map_new(c->a);
+	p->file = arena_new_of(c->a, struct file);
+	p->file->src = src;
+	pp_init(&p->pp, c, m, src);
+}
+
+static bool starts_declaration(enum tok_id id)
+{
+	return id == T_PROBE || id == T_GLOBAL || id == T_PRIVATE ||
+	       id == T_FUNCTION || id == T_EMBEDDED || id == T_EOF;
+}
+
+struct file *parse_file(struct compile *c, struct macros *m,
+			struct source *src, unsigned flags)
+{
+	struct parser *p = arena_new_of(c->a, struct parser);
+	struct span nowhere = {.src = src};
+	unsigned errors = diags_errors(c->diag);
+
+	parser_init(p, c, m, src, flags);
+	if (!src->len && !(flags & PARSE_LIBRARY)) {
+		complain(c, INPUT_EMPTY, &nowhere, src->name);
+		return p->file;
+	}
+	if (setjmp(p->failed)) {
+		p->depth = 0;
+		p->in_function = p->bare_ok = false;
+		while (!starts_declaration(peek(p)->id))
+			take(p);
+	} else if (at(p, T_EOF) && !(flags & PARSE_LIBRARY) &&
+		   diags_errors(c->diag) == errors) {
+		complain(c, INPUT_EMPTY_PP, &nowhere, src->name);
+	}
+	while (!at(p, T_EOF))
+		parse_declaration(p);
+	return p->file;
+}
+
+struct point *parse_point_text(struct compile *c, struct source *src)
+{
+	struct parser *p = arena_new_of(c->a, struct parser);
+	point_list points = {0};
+
+	parser_init(p, c, NULL, src, PARSE_GURU);
+	if (setjmp(p->failed))
+		return NULL;
+	parse_points(p, &points);
+	if (!at(p, T_EOF) || points.n != 1)
+		fail(p, "one probe point");
+	return points.v[0];
+}
+
+struct node *parse_expr_text(struct compile *c, struct source *src)
+{
+	struct parser *p = arena_new_of(c->a, struct parser);
+	struct node *n;
+
+	parser_init(p, c, NULL, src, PARSE_GURU);
+	if (setjmp(p->failed))
+		return NULL;
+	n = parse_expr(p);
+	if (!at(p, T_EOF))
+		fail(p, "one expression");
+	return n;
+}
+
+void tokens_dump(struct compile *c, struct macros *m, struct source *src,
+		 FILE *f)
+{
+	struct token t;
+	struct pp pp;
+
+	pp_init(&pp, c, m, src);
+	for (pp_next(&pp, &t); t.id != T_EOF; pp_next(&pp, &t))
+		fprintf(f, "%u:%u %s '%s'\n", t.span.line, t.span.col,
+			tok_kind_name(t.span.kind), t.span.text);
+}

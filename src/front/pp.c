@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* %( condition %? these tokens %: or those %) */
+#include "front/pp.h"
+
+#include <string.h>
+
+#include "base/compile.h"
+#include "base/map.h"
+
+void pp_init(struct pp *pp, struct compile *c, struct macros *m,
+	     const struct source *src)
+{
+	memset(pp, 0, sizeof(*pp));
+	pp->c = c;
+	pp->library = m;
+	pp->named = map_new(c->a);
+	lex_init(&pp->lex, c, src);
+}
+
+static void unfinished(struct pp *pp, const struct span *open)
+{
+	complain(pp->c, COND_EOF, open);
+	pp->conds.n = 0;
+}
+
+/*
+ * Reads over a branch that is not taken, tokens unexpanded: up to its %) or,
+ * when to_else, to its %: as well. *t is the mark, or T_EOF.
+ */
+static void skip_branch(struct pp *pp, bool to_else, bool had_else,
+			struct token *t)
+{
+	bool quiet = pp->lex.quiet;
+	unsigned nested = 0;
+
+	pp->lex.quiet = true;
+	for (;;) {
+		macro_raw(pp, t);
+		if (t->id == T_EOF)
+			break;
+		if (t->id == T_PP_OPEN)
+			nested++;
+		else if (t->id == T_PP_CLOSE && !nested--)
+			break;
+		else if (t->id == T_PP_ELSE && !nested && to_else)
+			break;
+		else if (t->id == T_PP_ELSE && !nested && had_else)
+			complain(pp->c, COND_TWO_ELSE, &t->span);
+	}
+	pp->lex.quiet = quiet;
+}
+
+static void open_cond(struct pp *pp, struct token *t)
+{
+	struct cond cond = {.at = t->span};
+	struct token last, open = *t;
+	int truth = cond_read(pp, t, &last);
+
+	if (truth < 0) {
+		/* Nobody can say which branch: neither, and no more noise. */
+		if (last.id != T_EOF && last.id != T_PP_CLOSE)
+			skip_branch(pp, false, false, &last);
+		t->id = T_JUNK;
+		t->span.kind = TOK_JUNK;
+		t->reported = true;
+		return;
+	}
+	t->id = T_NONE;
+	if (!truth) {
+		skip_branch(pp, true, false, &last);
+		if (last.id == T_EOF) {
+			unfinished(pp, &open.span);
+			*t = last;
+			return;
+		}
+		if (last.id == T_PP_CLOSE)
+			return;
+		cond.in_else = true;
+	}
+	vec_push(pp->c->a, &pp->conds, cond);
+}
+
+static void else_mark(struct pp *pp, struct token *t)
+{
+	struct cond *cond = pp->conds.n ? &vec_last(&pp->conds) : NULL;
+
+	if (!cond || cond->in_else) {
+		if (cond)
+			complain(pp->c, COND_TWO_ELSE, &t->span);
+		else
+			complain(pp->c, COND_NO_OPEN, &t->span);
+		t->id = T_JUNK;
+		t->reported = true;
+		return;
+	}
+	skip_branch(pp, false, true, t);
+	if (t->id == T_EOF) {
+		unfinished(pp, &cond->at);
+		return;
+	}
+	pp->conds.n--;
+	t->id = T_NONE;
+}
+
+void pp_next(struct pp *pp, struct token *t)
+{
+	do {
+		macro_next(pp, t);
+		switch (t->id) {
+		case T_PP_OPEN:
+			open_cond(pp, t);
+			break;
+		case T_PP_ELSE:
+			else_mark(pp, t);
+			break;
+		case T_PP_CLOSE:
+			if (pp->conds.n) {
+				pp->conds.n--;
+				t->id = T_NONE;
+				break;
+			}
+			/* fall through */
+		case T_PP_THEN:
+			complain(pp->c, COND_NO_OPEN, &t->span);
+			t->id = T_JUNK;
+			t->reported = true;
+			break;
+		case T_EOF:
+			if (pp->conds.n)
+				unfinished(pp, &vec_last(&pp->conds).at);
+			break;
+		default:
+			break;
+		}
+	} while (t->id == T_NONE);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The preprocessor: macros and %( ... %) conditionals. It stands between the
+ * lexer and the parser and gives one token at a time.
+ *
+ *	pp_next      conditionals: takes or skips branches   (pp.c)
+ *	  macro_next   @define, @name, @name(...)            (macro.c)
+ *	    lex_next     bytes                               (lex.c)
+ *
+ * A condition may therefore use macros, and a branch that is not taken neither
+ * defines nor expands any.
+ */
+#ifndef FRONT_PP_H
+#define FRONT_PP_H
+
+#include "front/lex.h"
+#include "front/parse.h"
+
+struct map;
+
+enum {
+	MACRO_DEPTH_MAX = 256,	      /* expansions within expansions */
+	MACRO_TOKENS_MAX = 4000000,   /* tokens from expansions, per file */
+};
+
+typedef VEC(struct token) token_list;
+
+struct macro {
+	const char *name; /* "@name" */
+	struct span at;
+	bool has_params;
+	VEC(const char *) params; /* "@p" each */
+	token_list body;
+};
+
+/* Where a parameter's name means what: an argument and its own scope. */
+struct scope;
+struct argument {
+	token_list tokens;
+	const struct scope *scope;
+	bool library;
+};
+struct scope {
+	const struct macro *macro;
+	const struct argument *args; /* one per parameter */
+};
+
+/* Tokens that are read before the lexer's: a body or an argument. */
+struct expansion {
+	struct expansion *outer;
+	const token_list *tokens;
+	unsigned next;
+	unsigned depth;
+	bool library;	/* must not see the macros of the user's file */
+	const struct scope *scope;
+	const struct span *site;
+};
+
+struct macros {
+	struct compile *c;
+	struct map *named;  /* library macros by "@name" */
+	struct map *config; /* CONFIG_*: NULL until asked for */
+};
+
+struct cond {
+	struct span at;
+	bool in_else;
+};
+
+struct pp {
+	struct compile *c;
+	struct macros *library;
+	struct lexer lex;
+	bool defines_library; /* reading a library macro file */
+	struct map *named;    /* this file's macros */
+	struct expansion *top;
+	unsigned long expanded;
+	VEC(struct cond) conds;
+};
+
+void pp_init(struct pp *pp, struct compile *c, struct macros *m,
+	     const struct source *src);
+/* Mistakes are reported here and come as a junk token. */
+void pp_next(struct pp *pp, struct token *t);
+
+/* --- between pp.c, macro.c and cond.c ------------------------------------ */
+
+/* The next token with macros expanded. */
+void macro_next(struct pp *pp, struct token *t);
+/* The next token as it is. */
+void macro_raw(struct pp *pp, struct token *t);
+/*
+ * Reads a condition behind %( up to its %?. 0, 1, or -1: it is wrong, which
+ * was reported, and *last is the token at which reading stopped.
+ */
+int cond_read(struct pp *pp, const struct token *open, struct token *last);
+/* The value of CONFIG_x in the running kernel's configuration, "" if unset. */
+const char *kconfig_get(struct macros *m, const char *name);
+/* The value of a number token; false: it is none. */
+bool number_value(const char *text, int64_t *ret);
+
+#endif
