@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the golden tests of tier T3 in guests, through tools/guest."""
 
+import glob
 import os
 import re
 import shlex
@@ -9,33 +10,56 @@ import tempfile
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 KERNELS = ['6.1', '6.12', 'rt']
+# Both outputs and the status come back in one text, between marker lines.
+ONE = r'''echo "@@ {name}"
+cd "/root/{folder}"
+{command} >/tmp/out 2>/tmp/err <{stdin}
+status=$?
+cat /tmp/out; echo "@@ err"; cat /tmp/err; echo "@@ = $status"
+'''
+
+
+def folder_of(test):
+    return test.name.partition('@')[0]
+
+
+def boot(kernel, tests, tmp, options):
+    """One boot a kernel runs all its tests."""
+    files = [f'{tmp}/all.sh:all.sh']
+    with open(tmp + '/all.sh', 'w', encoding='utf-8') as f:
+        f.write('export TMP=/tmp\n')
+        for t in tests:
+            f.write(ONE.format(
+                name=t.name, folder=folder_of(t),
+                command=shlex.join(t.command()),
+                stdin=shlex.quote(os.path.basename(t.base) + '.in')
+                if os.path.exists(t.base + '.in') else '/dev/null'))
+            files += [f'{path}:{folder_of(t)}/{os.path.basename(path)}'
+                      for path in glob.glob(glob.escape(t.base) + '.*')]
+    return subprocess.run(
+        [TOOLS + '/guest', '--build', options.build, '--timeout',
+         str(60 + options.timeout * len(tests)), kernel]
+        + [word for f in files for word in ('--file', f)]
+        + ['--', 'sh', 'all.sh'], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, check=False)
 
 
 def run(tests, options):
-    """One boot a kernel runs all its tests; their results come back in one
-    text, cut apart by marker lines."""
+    """Sets guest of each test: (status, stdout, stderr), or (None, why)."""
     for kernel in KERNELS:
         mine = [t for t in tests if t.tier == '@' + kernel]
         if not mine:
             continue
         with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
-            with open(tmp + '/all.sh', 'w', encoding='utf-8') as f:
-                for t in mine:
-                    f.write(f'echo "@@ {t.name}"; {shlex.join(t.command())} '
-                            '2>&1; echo "@@ = $?"\n')
-            files = [f'{tmp}/all.sh'] + [t.path for t in mine]
-            p = subprocess.run(
-                [TOOLS + '/guest', '--build', options.build, '--timeout',
-                 str(60 + 10 * len(mine)), kernel]
-                + [a for f in files for a in ('--file', f)]
-                + ['--', 'sh', 'all.sh'], stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, check=False)
+            p = boot(kernel, mine, tmp, options)
         text = p.stdout.decode('latin-1')
-        why = p.stderr.decode('latin-1').strip().split('\n')[-1]
+        why = p.stderr.decode('latin-1')
         for t in mine:
-            m = re.search(r'^@@ ' + re.escape(t.name) + r'\n(.*?)^@@ = (\d+)$',
-                          text, re.M | re.S)
+            m = re.search('^@@ ' + re.escape(t.name) + r'\n(.*?)@@ err\n(.*?)'
+                          r'@@ = (\d+)$', text, re.M | re.S)
             if m:
-                t.guest = int(m.group(2)), m.group(1), None
+                t.guest = int(m.group(3)), m.group(1), m.group(2)
+            elif p.returncode == 77:
+                t.guest = None, why.strip().split('\n')[-1]
             else:
-                t.guest = 1, text + why, why if p.returncode == 77 else None
+                t.guest = 1, text, 'no result from the guest\n' + why

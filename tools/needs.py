@@ -26,6 +26,7 @@ def file_check(path):
 
 
 NEEDS = {
+    'host': (lambda arg: True, 'not in a guest'),
     'root': (lambda arg: os.geteuid() == 0, 'needs root'),
     'bpf': (lambda arg: can_bpf(), 'the kernel refuses bpf() here'),
     'btf': (file_check('/sys/kernel/btf/vmlinux'), 'no kernel BTF'),
