@@ -16,9 +16,14 @@ struct run_options {
 	long pid;		   /* -x */
 	int64_t timeout_ns;	   /* -T; 0 none */
 	const char *output;	   /* -o */
+	uint64_t rotate_bytes;	   /* -S; 0: never */
+	unsigned rotate_files;	   /* -S SIZE,N; 0: keep all */
+	uint64_t ring_bytes;	   /* -s; 0: the plan's */
 	const char *events;	   /* --events FILE: --runtime=vm */
 	bool strict;		   /* --strict: loss is an exit status */
 	bool quiet;		   /* -q */
+	bool no_warnings;	   /* -w */
+	bool timing;		   /* -t */
 	int verbose;
 };
 
@@ -32,6 +37,7 @@ enum {
 	EXIT_BUG = 70,	  /* internal error */
 };
 
+/* Runs until the end; all messages printed. Returns the exit status. */
 int session_run(struct compile *c, struct gen *g, const struct run_options *o);
 
 #endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The passes in order, under the numbers the reference gives them: 1 parse,
+ * 2 resolve, 3 intermediate form, 4 instructions, 5 run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compile.h"
+#include "front/parse.h"
+#include "gen/code.h"
+#include "ir/ir.h"
+#include "ir/plan.h"
+#include "options.h"
+#include "probe/probe.h"
+#include "run/feature.h"
+#include "run/session.h"
+#include "sema/builtin.h"
+#include "sema/program.h"
+#include "sema/tapset.h"
+
+/* What is known after each pass. */
+struct passes {
+	struct compile *c;
+	struct options *o;
+	struct macros *macros;
+	VEC(struct file *) files;
+	struct program *prog;
+	struct ir *ir;
+	struct plan *plan;
+	struct gen *gen;
+	struct timespec began;
+};
+
+/* --- sources ---------------------------------------------------------------- */
+
+/* Reads a whole file or pipe; a negative errno when it cannot be read. */
+static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
+{
+	size_t n = 0, cap = 64 << 10;
+	char *buf = arena_alloc(c->a, cap);
+	ssize_t k;
+
+	for (;;) {
+		/* One byte stays free for the NUL that the lexer stops at. */
+		k = read(fd, buf + n, cap - n - 1);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -errno;
+		if (!k)
+			break;
+		n += (size_t)k;
+		if (n + 1 == cap) {
+			buf = arena_grow(c->a, buf, cap, 2 * cap);
+			cap *= 2;
+		}
+	}
+	*ret = buf;
+	*ret_n = n;
+	return 0;
+}
+
+static struct source *source_file(struct compile *c, const char *path)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int fd, rc;
+
+	if (!strcmp(path, "-")) {
+		path = "<input>";
+		fd = STDIN_FILENO;
+	} else {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	rc = fd < 0 ? -errno : read_all(c, fd, &text, &n);
+	if (fd > STDIN_FILENO)
+		close(fd);
+	if (rc) {
+		fprintf(stderr, "tally: cannot read '%s': %s\n", path,
+			strerror(-rc));
+		return NULL;
+	}
+	return compile_source(c, path, text, n);
+}
+
+/* Main script first, then those of -E. */
+static int read_sources(struct passes *p)
+{
+	struct compile *c = p->c;
+	struct options *o = p->o;
+	unsigned i, first = 0;
+
+	if (o->script) {
+		compile_source(c, "<input>", o->script, strlen(o->script));
+		first = 1;
+	} else if (o->file) {
+		if (!source_file(c, o->file))
+			return EXIT_FAILED;
+		first = !strcmp(o->file, "-");
+	}
+	for (i = 0; i < o->extra.n; i++)
+		compile_source(c, arena_printf(c->a, "<input%u>", i + first),
+			       o->extra.v[i], strlen(o->extra.v[i]));
+	return 0;
+}
+
+/* --- passes ------------------------------------------------------------------ */
+
+/* Milliseconds since the last call, for -v. */
+static double lap(struct passes *p)
+{
+	struct timespec now;
+	double ms;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ms = (double)(now.tv_sec - p->began.tv_sec) * 1e3 +
+	     (double)(now.tv_nsec - p->began.tv_nsec) / 1e6;
+	p->began = now;
+	return ms;
+}
+
+/* Prints what a pass found wrong; true when it must be the last. */
+static bool failed(struct passes *p, int pass)
+{
+	struct diags *d = p->c->diag;
+	bool bad = diags_errors(d) ||
+		   (p->o->style.warnings_are_errors && diags_warnings(d));
+
+	fflush(stdout);
+	diags_print(d, stderr, &p->o->style);
+	if (bad && pass <= 2)
+		fprintf(stderr, "Pass %d: %s failed.  [man error::pass%d]\n",
+			pass, pass == 1 ? "parse" : "analysis", pass);
+	return bad;
+}
+
+static bool shows(const struct passes *p, enum dump bit)
+{
+	return p->o->dump & bit;
+}
+
+/* Warns of script arguments that nothing used. */
+static void check_args(struct compile *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->set.args.n; i++)
+		if (!c->set.args_used[i])
+			complain(c, UNUSED_ARG, NULL, i + 1, i + 1);
+}
+
+static bool pass_parse(struct passes *p)
+{
+	struct compile *c = p->c;
+	unsigned i, n = c->sources.n;
+
+	p->macros = macros_new(c);
+	for (i = 0; i < n; i++) {
+		if (shows(p, DUMP_TOKENS))
+			tokens_dump(c, p->macros, c->sources.v[i], stdout);
+		vec_push(c->a, &p->files,
+			 parse_file(c, p->macros, c->sources.v[i],
+				    c->set.guru ? PARSE_GURU : 0));
+	}
+	if (failed(p, 1))
+		return false;
+	check_args(c);
+	for (i = 0; i < n; i++) {
+		if (p->o->last_pass == 1 && !p->o->dump)
+			ast_print_file(p->files.v[i], stdout);
+		if (shows(p, DUMP_AST))
+			ast_dump_file(p->files.v[i], stdout);
+	}
+	if (p->o->verbose)
+		fprintf(stderr, "Pass 1: parsed user script in %.1f ms.\n",
+			lap(p));
+	return true;
+}
+
+static bool pass_resolve(struct passes *p)
+{
+	struct compile *c = p->c;
+
+	p->prog = sema_run(c, p->files.v, p->files.n);
+	if (failed(p, 2) || !p->prog)
+		return false;
+	if (p->o->last_pass == 2 && !p->o->dump)
+		program_print(p->prog, stdout, p->o->verbose > 0);
+	if (shows(p, DUMP_TYPES))
+		program_dump_types(p->prog, stdout);
+	if (p->o->verbose)
+		fprintf(stderr, "Pass 2: analyzed script: %u probes, %u "
+			"functions, %u globals in %.1f ms.\n",
+			p->prog->probes.n, p->prog->functions.n,
+			p->prog->globals.n, lap(p));
+	return true;
+}
+
+static bool pass_ir(struct passes *p)
+{
+	struct compile *c = p->c;
+
+	p->ir = ir_build(c, p->prog);
+	if (failed(p, 3))
+		return false;
+	ir_passes(c, p->ir);
+	if (failed(p, 3))
+		return false;
+	p->plan = plan_make(c, p->ir, 0);
+	if (failed(p, 3) || !p->plan)
+		return false;
+	if (p->o->run.ring_bytes) {
+		p->plan->total_bytes += p->o->run.ring_bytes;
+		p->plan->total_bytes -= p->plan->ring_bytes;
+		p->plan->ring_bytes = (uint32_t)p->o->run.ring_bytes;
+	}
+	if (shows(p, DUMP_IR) || (p->o->last_pass == 3 && !p->o->dump))
+		ir_print(p->ir, stdout);
+	if (shows(p, DUMP_PLAN))
+		plan_print(p->plan, stdout);
+	else if (p->o->verbose > 1)
+		plan_print(p->plan, stderr);
+	if (p->o->verbose)
+		fprintf(stderr, "Pass 3: made %u functions of intermediate "
+			"code in %.1f ms.\n", p->ir->funcs.n, lap(p));
+	return true;
+}
+
+static bool pass_gen(struct passes *p)
+{
+	unsigned i, total = 0;
+
+	p->gen = gen_run(p->c, p->ir, p->plan);
+	if (failed(p, 4) || !p->gen)
+		return false;
+	for (i = 0; i < p->gen->codes.n; i++) {
+		const struct code *code = p->gen->codes.v[i];
+
+		if (!code)
+			continue;
+		total += code->ninsns;
+		if (shows(p, DUMP_BPF) ||
+		    (p->o->last_pass == 4 && !p->o->dump))
+			gen_dump(p->gen, code, stdout);
+	}
+	if (p->o->verbose)
+		fprintf(stderr, "Pass 4: made %u instructions in %.1f ms.\n",
+			total, lap(p));
+	return true;
+}
+
+static int pass_run(struct passes *p)
+{
+	int rc;
+
+	if (p->o->verbose)
+		fputs("Pass 5: starting run.\n", stderr);
+	rc = session_run(p->c, p->gen, &p->o->run);
+	if (p->o->verbose)
+		fprintf(stderr, "Pass 5: run completed in %.1f ms.\n", lap(p));
+	return rc;
+}
+
+/* The last pass that -p or --dump asks for. */
+static int last_pass(const struct options *o)
+{
+	if (!o->dump || o->pass_given)
+		return o->last_pass;
+	if (o->dump & DUMP_BPF)
+		return 4;
+	if (o->dump & (DUMP_IR | DUMP_PLAN))
+		return 3;
+	return o->dump & (DUMP_TYPES | DUMP_LOCKS) ? 2 : 1;
+}
+
+static int run_script(struct passes *p)
+{
+	bool (*const pass[])(struct passes *) = {
+		pass_parse, pass_resolve, pass_ir, pass_gen,
+	};
+	int i, rc, last = last_pass(p->o);
+
+	rc = read_sources(p);
+	if (rc)
+		return rc;
+	p->o->last_pass = last;
+	lap(p);
+	for (i = 0; i < 4; i++) {
+		if (!pass[i](p))
+			return EXIT_FAILED;
+		if (i + 1 == last)
+			return EXIT_OK;
+	}
+	return pass_run(p);
+}
+
+/* --- lists -------------------------------------------------------------------- */
+
+static int list_points(struct passes *p)
+{
+	unsigned i, n;
+
+	if (read_sources(p))
+		return EXIT_FAILED;
+	p->macros = macros_new(p->c);
+	for (i = 0; i < p->c->sources.n; i++)
+		vec_push(p->c->a, &p->files,
+			 parse_file(p->c, p->macros, p->c->sources.v[i], 0));
+	if (failed(p, 1))
+		return EXIT_FAILED;
+	n = sema_list(p->c, p->files.v, p->files.n, p->o->job_arg,
+		      p->o->job == JOB_LIST_VARS, stdout);
+	return failed(p, 2) || !n ? EXIT_FAILED : EXIT_OK;
+}
+
+static void print_name(void *ctx, const char *name)
+{
+	puts(name);
+}
+
+static const char *type_word(enum type t)
+{
+	return t == TY_LONG ? "long" : t == TY_STRING ? "string" : "unknown";
+}
+
+/* Built-in functions with their types, then the library's names. */
+static void list_functions(struct compile *c)
+{
+	unsigned id, i;
+
+	for (id = 0; id < BI_MAX; id++) {
+		const struct builtin *b = builtin_at(id);
+
+		if (b->flags & BF_INTERNAL)
+			continue;
+		printf("%s:%s (", b->name, type_word(builtin_type(b)));
+		for (i = 0; i < builtin_nargs(b); i++)
+			printf("%s%s", i ? ", " : "",
+			       type_word(builtin_arg(b, i)));
+		printf(")  %s\n", b->doc);
+	}
+	tapset_names(tapset_new(c), TAPSET_FUNCTION, print_name, NULL);
+}
+
+static int explain(const char *name)
+{
+	int id;
+
+	for (id = 0; id < D_MAX; id++) {
+		if (strcmp(diag_name(id), name))
+			continue;
+		printf("%s: %s\n", name, diag_explain(id));
+		return EXIT_OK;
+	}
+	fprintf(stderr, "tally: there is no message '%s'\n", name);
+	return EXIT_FAILED;
+}
+
+static int do_job(struct passes *p)
+{
+	switch (p->o->job) {
+	case JOB_SCRIPT:
+		return run_script(p);
+	case JOB_LIST:
+	case JOB_LIST_VARS:
+		return list_points(p);
+	case JOB_DUMP_PROBE_TYPES:
+		probe_types_print(stdout);
+		return EXIT_OK;
+	case JOB_DUMP_FUNCTIONS:
+		list_functions(p->c);
+		return EXIT_OK;
+	case JOB_DUMP_ALIASES:
+		tapset_names(tapset_new(p->c), TAPSET_ALIAS, print_name, NULL);
+		return EXIT_OK;
+	case JOB_LIMITS:
+		options_limits(stdout);
+		return EXIT_OK;
+	case JOB_EXPLAIN:
+		return explain(p->o->job_arg);
+	case JOB_INFO:
+		return feature_info(stdout);
+	case JOB_VERSION:
+		options_version(stdout);
+		return EXIT_OK;
+	case JOB_HELP:
+		options_help(stdout);
+		return EXIT_OK;
+	}
+	return EXIT_BUG;
+}
+
+int main(int argc, char **argv)
+{
+	struct compile *c = compile_new();
+	struct options o = { .c = c };
+	struct passes p = { .c = c, .o = &o };
+	unsigned i;
+	int rc;
+
+	o.style.color = isatty(STDERR_FILENO);
+	rc = options_parse(&o, argc, argv);
+	if (!rc && o.verbose)
+		for (i = 0; i < o.notes.n; i++)
+			fprintf(stderr, "note: %s\n", o.notes.v[i]);
+	if (!rc)
+		rc = do_job(&p);
+	fflush(stdout);
+	diags_print(c->diag, stderr, &o.style);
+	compile_free(c);
+	return rc;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Trying what the kernel can do. */
+#include "run/feature.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "run/session.h"
+
+#define INSN(c, d, s, o, i)                                                    \
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
+			    .off = (o), .imm = (i) })
+#define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define CALL(f) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
+#define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+
+static enum feature_answer answer(int fd)
+{
+	if (fd >= 0) {
+		close(fd);
+		return FEATURE_YES;
+	}
+	return fd == -EPERM || fd == -EACCES ? FEATURE_FORBIDDEN : FEATURE_NO;
+}
+
+static int load(enum bpf_prog_type type, enum bpf_attach_type at,
+		const struct bpf_insn *insns, size_t n)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = at);
+
+	return bpf_prog_load(type, "tally_try", "Dual MIT/GPL", insns, n, &o);
+}
+
+static int load_empty(enum bpf_prog_type type, enum bpf_attach_type at)
+{
+	const struct bpf_insn insns[] = { MOV(0, 0), EXIT };
+
+	return load(type, at, insns, 2);
+}
+
+static enum feature_answer try_raw_tp(void)
+{
+	int fd = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0), link;
+	enum feature_answer a;
+
+	if (fd < 0)
+		return answer(fd);
+	link = bpf_raw_tracepoint_open("sys_enter", fd);
+	a = answer(link);
+	close(fd);
+	return a;
+}
+
+static enum feature_answer try_mmap(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+
+	return answer(bpf_map_create(BPF_MAP_TYPE_ARRAY, "tally_try", 4, 8, 1,
+				     &o));
+}
+
+static enum feature_answer try_batch(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tally_try", 4, 8, 4, NULL);
+	uint32_t cursor = 0, n = 4, keys[4];
+	uint64_t values[4];
+	int rc;
+
+	if (fd < 0)
+		return answer(fd);
+	rc = bpf_map_lookup_batch(fd, NULL, &cursor, keys, values, &n, NULL);
+	close(fd);
+	return !rc || rc == -ENOENT ? FEATURE_YES : FEATURE_NO;
+}
+
+static enum feature_answer try_helper(int helper)
+{
+	/* Helpers that need a map or a callback are asked of libbpf, which
+	 * tells "unknown function" from a wrong call. */
+	int rc = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, helper,
+					 NULL);
+
+	return rc > 0 ? FEATURE_YES
+	       : rc == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
+}
+
+static enum feature_answer try_fetch_atomic(void)
+{
+	const struct bpf_insn insns[] = {
+		INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -8, 0),
+		MOV(0, 0),
+		MOV(1, 1),
+		INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 10, 1, -8, BPF_CMPXCHG),
+		MOV(0, 0),
+		EXIT,
+	};
+
+	return answer(load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, 6));
+}
+
+static enum feature_answer try_btf_prog(enum bpf_attach_type at)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = at);
+	const struct bpf_insn insns[] = { MOV(0, 0), EXIT };
+	int id = libbpf_find_vmlinux_btf_id("do_exit", at);
+
+	if (id < 0)
+		return FEATURE_NO;
+	o.attach_btf_id = (uint32_t)id;
+	return answer(bpf_prog_load(BPF_PROG_TYPE_TRACING, "tally_try",
+				    "Dual MIT/GPL", insns, 2, &o));
+}
+
+/* A multi link to nothing fails with EINVAL where the kind is known, as it does
+ * where it is not; a program of that kind and a wrong path tell them apart. */
+static enum feature_answer try_multi(enum bpf_attach_type at)
+{
+	int fd = load_empty(BPF_PROG_TYPE_KPROBE, at), link;
+	const char *syms[] = { "tally_has_no_such_function" };
+	LIBBPF_OPTS(bpf_link_create_opts, o);
+
+	if (fd < 0)
+		return answer(fd);
+	if (at == BPF_TRACE_KPROBE_MULTI) {
+		o.kprobe_multi.syms = syms;
+		o.kprobe_multi.cnt = 1;
+	}
+	link = bpf_link_create(fd, 0, at, &o);
+	close(fd);
+	if (link >= 0)
+		return answer(link);
+	return link == -EOPNOTSUPP || link == -EINVAL ? FEATURE_NO
+						      : FEATURE_YES;
+}
+
+static enum feature_answer try_file(const char *path)
+{
+	return !access(path, R_OK) ? FEATURE_YES
+	       : errno == EACCES ? FEATURE_FORBIDDEN : FEATURE_NO;
+}
+
+enum feature_answer feature_try(enum feature f)
+{
+	switch (f) {
+	case FEATURE_LOAD:
+		return answer(load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0));
+	case FEATURE_RAW_TP:
+		return try_raw_tp();
+	case FEATURE_BTF:
+		return try_file("/sys/kernel/btf/vmlinux");
+	case FEATURE_MMAP:
+		return try_mmap();
+	case FEATURE_RINGBUF:
+		return answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tally_try",
+					     0, 0, 4096, NULL));
+	case FEATURE_BATCH:
+		return try_batch();
+	case FEATURE_LOOP:
+		return try_helper(BPF_FUNC_loop);
+	case FEATURE_FETCH_ATOMIC:
+		return try_fetch_atomic();
+	case FEATURE_LOOKUP_PERCPU:
+		return try_helper(BPF_FUNC_map_lookup_percpu_elem);
+	case FEATURE_FENTRY:
+		return try_btf_prog(BPF_TRACE_FENTRY);
+	case FEATURE_KPROBE_MULTI:
+		return try_multi(BPF_TRACE_KPROBE_MULTI);
+	case FEATURE_UPROBE_MULTI:
+		return try_multi(48); /* BPF_TRACE_UPROBE_MULTI */
+	case FEATURE_TRACEFS:
+		return !access("/sys/kernel/tracing/events", R_OK) ||
+		       !access("/sys/kernel/debug/tracing/events", R_OK)
+		       ? FEATURE_YES : FEATURE_NO;
+	case FEATURE_STATS: {
+		int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+		return answer(fd);
+	}
+	case FEATURE_MAX:
+		break;
+	}
+	return FEATURE_NO;
+}
+
+int feature_info(FILE *f)
+{
+	static const struct {
+		const char *name, *without;
+	} rows[] = {
+#define FEATURE(id, name, without) { name, without },
+#include "run/feature.def"
+#undef FEATURE
+	};
+	static const char *const said[] = {
+		[FEATURE_NO] = "no", [FEATURE_YES] = "yes",
+		[FEATURE_FORBIDDEN] = "not allowed",
+	};
+	enum feature_answer a;
+	struct utsname u;
+	unsigned i;
+
+	libbpf_set_print(NULL);
+	if (!uname(&u))
+		fprintf(f, "%s %s %s\n", u.sysname, u.release, u.machine);
+	fprintf(f, "tally %s, libbpf %s, %d possible CPUs\n", TALLY_VERSION,
+		libbpf_version_string(), libbpf_num_possible_cpus());
+	for (i = 0; i < FEATURE_MAX; i++) {
+		a = feature_try(i);
+		fprintf(f, "%-52s %s\n", rows[i].name, said[a]);
+		if (a != FEATURE_YES)
+			fprintf(f, "    without it: %s\n", rows[i].without);
+	}
+	return EXIT_OK;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this kernel can do, found by trying it, never by its version. Each
+ * question is asked when the answer is needed.
+ */
+#ifndef RUN_FEATURE_H
+#define RUN_FEATURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum feature {
+#define FEATURE(id, name, without) FEATURE_##id,
+#include "run/feature.def"
+#undef FEATURE
+	FEATURE_MAX
+};
+
+enum feature_answer { FEATURE_NO, FEATURE_YES, FEATURE_FORBIDDEN };
+
+/* Tries it: 20 to 500 us. */
+enum feature_answer feature_try(enum feature f);
+/* --info. Returns the exit status. */
+int feature_info(FILE *f);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The session's answers to handlers: output, errors, identity, the clock. */
+#include "run/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+
+enum { WARNINGS_REMEMBERED = 1024 };
+
+static void hook_out(void *ctx, const char *text, size_t n)
+{
+	struct session *s = ctx;
+
+	output_write(&s->out, text, n);
+	if (s->out.broken)
+		session_stop(s);
+}
+
+static void hook_exit(void *ctx)
+{
+	session_stop(ctx);
+}
+
+void hooks_error_line(struct session *s, const char *text)
+{
+	const struct settings *set = &s->c->set;
+	int max = (int)set->limit[LIMIT_MAXSTRINGLEN] - 1;
+
+	if (set->suppress_errors)
+		return;
+	/* The whole line is a string of the language: cut like one. */
+	session_note(s, "%.*s", max, text);
+}
+
+void hooks_error(struct session *s, const char *text)
+{
+	const struct settings *set = &s->c->set;
+
+	hooks_error_line(s, text);
+	s->errors++;
+	if (!set->suppress_errors &&
+	    s->errors > (uint64_t)set->limit[LIMIT_MAXERRORS])
+		session_fail(s);
+}
+
+static void hook_error(void *ctx, const struct probe *p, const char *text)
+{
+	char *line;
+
+	if (asprintf(&line, "ERROR: %s", text) < 0)
+		return;
+	hooks_error(ctx, line);
+	free(line);
+}
+
+void hooks_warn(struct session *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (s->o->no_warnings)
+		return;
+	if (s->o->verbose < 1) {
+		if (!s->warned)
+			s->warned = map_new(s->c->a);
+		if (map_has(s->warned, text))
+			return;
+		if (map_count(s->warned) < WARNINGS_REMEMBERED)
+			map_set(s->warned, text, s);
+	}
+	if (n && text[n - 1] == '\n')
+		n--;
+	session_note(s, "WARNING: %.*s", (int)n, text);
+}
+
+static void hook_warn(void *ctx, const char *text)
+{
+	hooks_warn(ctx, text);
+}
+
+bool hooks_too_many_skips(struct session *s, uint64_t n)
+{
+	const struct settings *set = &s->c->set;
+
+	if (set->suppress_errors || s->state == STATE_FAILED ||
+	    n <= (uint64_t)set->limit[LIMIT_MAXSKIPPED])
+		return false;
+	session_note(s, "ERROR: Skipped too many probes, check MAXSKIPPED or "
+		     "try again with tally -t for more details.");
+	session_fail(s);
+	return true;
+}
+
+static void hook_skip(void *ctx, const struct probe *p)
+{
+	struct session *s = ctx;
+
+	hooks_too_many_skips(s, ++s->skipped);
+}
+
+static void parent_name(char *comm, size_t size)
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)getppid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, comm, size - 1);
+	close(fd);
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = 0;
+}
+
+/* Tally's own identity. Under --events a fixed one: results do not depend on
+ * who runs the test. */
+static struct vm_who *make_self(struct session *s)
+{
+	struct vm_who *w = arena_new_of(s->c->a, struct vm_who);
+
+	memcpy(w->comm, "tally", sizeof("tally"));
+	if (s->clock.is_virtual) {
+		w->pid = w->tid = w->pgrp = 1000;
+		w->ppid = w->sid = 1;
+		memcpy(w->pcomm, "init", sizeof("init"));
+		return w;
+	}
+	w->pid = (uint32_t)getpid();
+	w->tid = (uint32_t)gettid();
+	w->ppid = (uint32_t)getppid();
+	w->pgrp = (uint32_t)getpgrp();
+	w->sid = (uint32_t)getsid(0);
+	w->uid = getuid();
+	w->euid = geteuid();
+	w->gid = getgid();
+	w->egid = getegid();
+	parent_name(w->pcomm, sizeof(w->pcomm));
+	return w;
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+int64_t session_now(const struct session *s)
+{
+	return s->clock.is_virtual ? s->clock.now_ns
+				   : clock_ns(CLOCK_MONOTONIC);
+}
+
+static void hook_who(void *ctx, struct vm_who *ret)
+{
+	struct session *s = ctx;
+	int cpu;
+
+	if (!s->self)
+		s->self = make_self(s);
+	*ret = *s->self;
+	ret->mono_ns = session_now(s);
+	if (s->clock.is_virtual) {
+		ret->wall_ns = ret->mono_ns + s->clock.wall_off_ns;
+		return;
+	}
+	ret->wall_ns = clock_ns(CLOCK_REALTIME);
+	cpu = sched_getcpu();
+	ret->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
+}
+
+static void hook_record(void *ctx, const struct record *r, size_t n)
+{
+	record_take(ctx, r, n);
+}
+
+static int64_t hook_target(void *ctx)
+{
+	struct session *s = ctx;
+
+	return s->child.pid ? s->child.pid : s->o->pid;
+}
+
+void hooks_init(struct session *s)
+{
+	s->hooks = (struct vm_hooks){
+		.ctx = s,
+		.out = hook_out,
+		.exit = hook_exit,
+		.error = hook_error,
+		.warn = hook_warn,
+		.skip = hook_skip,
+		.who = hook_who,
+		.record = hook_record,
+		.target = hook_target,
+	};
+}

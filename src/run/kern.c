@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening, attaching, stopping and closing the kernel half. */
+#include "run/kern.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/state.h"
+#include "store/kern.h"
+
+/* --- opening ------------------------------------------------------------------ */
+
+static int refuse_map(struct session *s, int err, unsigned map)
+{
+	const struct plan *p = s->g->plan;
+	const char *name = map < p->maps.n ? p->maps.v[map].name : NULL;
+
+	if (err == -EPERM || err == -EACCES) {
+		privilege_explain(s, "make maps in the kernel");
+		return EXIT_REFUSED;
+	}
+	session_note(s, "ERROR: cannot make the kernel map of %s: %s",
+		     name ? name : "the globals", strerror(-err));
+	if (err == -ENOMEM || err == -E2BIG)
+		session_note(s, "help: all maps together need %" PRIu64 " KiB "
+			     "of kernel memory; give arrays a smaller [size], "
+			     "or -DMAXMAPENTRIES=N", p->total_bytes >> 10);
+	return EXIT_REFUSED;
+}
+
+static void collect(struct session *s, struct kern *k)
+{
+	unsigned i;
+
+	k->progs = arena_array(s->c->a, struct kern_prog,
+			       s->prog->probes.n + 1);
+	for (i = 0; i < s->prog->probes.n; i++) {
+		struct probe *p = s->prog->probes.v[i];
+
+		if (!s->kernel_code[i] || p->place != PLACE_KERNEL ||
+		    p->elided)
+			continue;
+		k->progs[k->nprogs++] = (struct kern_prog){
+			.probe = p, .code = s->kernel_code[i], .prog_fd = -1,
+			.at = { .link_fd = -1, .aux_fd = -1 },
+		};
+	}
+}
+
+int kern_open(struct session *s)
+{
+	struct kern *k = arena_new_of(s->c->a, struct kern);
+	unsigned i, map;
+	int rc;
+
+	k->ring_fd = -1;
+	s->kern = k;
+	s->store = store_kern_open(s->g->plan, &rc, &map);
+	if (!s->store)
+		return refuse_map(s, rc, map);
+	collect(s, k);
+	for (i = 0; i < k->nprogs; i++) {
+		rc = load_prog(s, &k->progs[i]);
+		if (rc)
+			return rc;
+	}
+	rc = ring_open(s);
+	if (rc) {
+		session_note(s, "ERROR: cannot read the event buffer: %s",
+			     strerror(-rc));
+		return EXIT_REFUSED;
+	}
+	return 0;
+}
+
+/* --- attaching ----------------------------------------------------------------- */
+
+/* May the session do without this probe? One of many that a wildcard stands
+ * for, or marked with a question mark. */
+static bool dispensable(const struct probe *p)
+{
+	return (p->written && p->written->optional) ||
+	       (p->pn && strpbrk(p->pn, "*?"));
+}
+
+static int attach_failed(struct session *s, const struct probe *p, int rc,
+			 const char *why)
+{
+	if (!why)
+		why = strerror(-rc);
+	if (dispensable(p)) {
+		if (!s->o->no_warnings)
+			session_note(s, "WARNING: probe %s is left out: %s",
+				     p->pp, why);
+		return 0;
+	}
+	session_note(s, "ERROR: cannot attach probe %s: %s", p->pp, why);
+	if (rc == -EPERM || rc == -EACCES)
+		privilege_explain(s, "attach to the kernel");
+	return EXIT_REFUSED;
+}
+
+int kern_attach(struct session *s)
+{
+	struct kern *k = s->kern;
+	unsigned i, done = 0;
+	int rc;
+
+	for (i = 0; i < k->nprogs; i++) {
+		struct kern_prog *p = &k->progs[i];
+		const char *why = NULL;
+
+		rc = p->probe->family->attach(s->c, p->probe, p->prog_fd, &p->at,
+					      &why);
+		if (!rc) {
+			p->attached = true;
+			done++;
+			continue;
+		}
+		rc = attach_failed(s, p->probe, rc, why);
+		if (rc)
+			return rc;
+	}
+	if (k->nprogs && !done) {
+		session_note(s, "ERROR: no probe could be attached");
+		return EXIT_REFUSED;
+	}
+	log_say(&s->c->log, LOG_RUN, 1, "attached %u of %u kernel probes", done,
+		k->nprogs);
+	return 0;
+}
+
+/* --- running --------------------------------------------------------------------- */
+
+/* Handlers that gave up, counted by the kernel's programs. */
+static void check_skips(struct session *s)
+{
+	const struct control *c = (const struct control *)s->store->control;
+	uint64_t n = __atomic_load_n(&c->skipped, __ATOMIC_RELAXED);
+
+	if (s->kern->over_limit || s->state == STATE_FAILED ||
+	    !hooks_too_many_skips(s, s->skipped + n))
+		return;
+	s->kern->over_limit = true;
+}
+
+bool kern_poll(struct session *s)
+{
+	const struct control *c = (const struct control *)s->store->control;
+	bool more = ring_poll(s);
+
+	check_skips(s);
+	/* The record of exit() may have found the ring buffer full. */
+	if (__atomic_load_n(&c->exiting, __ATOMIC_RELAXED))
+		session_stop(s);
+	return more;
+}
+
+void kern_stop(struct session *s)
+{
+	struct control *c = (struct control *)s->store->control;
+	int rc;
+
+	__atomic_store_n(&c->stop, 1, __ATOMIC_SEQ_CST);
+	rc = store_kern_grace(s->store);
+	if (rc)
+		session_note(s, "WARNING: cannot wait for running handlers: %s",
+			     strerror(-rc));
+	store_kern_quiet(s->store);
+	while (kern_poll(s))
+		;
+	s->errors += c->errors;
+	s->skipped += c->skipped;
+}
+
+static void shut(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void kern_close(struct session *s)
+{
+	struct kern *k = s->kern;
+	unsigned i, j;
+
+	if (!k)
+		return;
+	ring_close(s);
+	for (i = k->nprogs; i-- > 0;) {
+		struct kern_prog *p = &k->progs[i];
+
+		for (j = 0; j < p->at.nmore; j++)
+			shut(p->at.more[j]);
+		shut(p->at.link_fd);
+		shut(p->at.aux_fd);
+		shut(p->prog_fd);
+	}
+	s->kern = NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What became of each hit of each kernel probe. Nothing is lost in silence:
+ * hits = handled + lock_skips + nest_skips + stopped, and the kernel's own
+ * count of entries it skipped comes on top.
+ */
+#ifndef RUN_LEDGER_H
+#define RUN_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ir/plan.h"
+#include "probe/probe.h"
+
+struct session;
+
+struct ledger_row {
+	const struct probe *probe;
+	struct probe_counts n;	/* summed over the CPUs */
+	uint64_t handled;	/* handlers that ran to their end or to an error */
+	uint64_t misses;	/* bpf_prog_info.recursion_misses */
+	uint64_t run_ns, run_cnt; /* when the kernel keeps BPF statistics */
+};
+
+/* Fills a row; programs must be loaded still. */
+void ledger_read(struct session *s, const struct probe *p,
+		 struct ledger_row *ret);
+/* Events whose effect is not in the results. */
+uint64_t ledger_lost(const struct ledger_row *r);
+/* At the end: what was lost, on stderr; all rows with -t or -v. With --strict
+ * a loss is the exit status. */
+void ledger_report(struct session *s);
+
+#endif

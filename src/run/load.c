@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* From instructions to a program in the kernel. */
+#include <errno.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/xalloc.h"
+#include "run/kern.h"
+#include "run/state.h"
+
+enum { LOG_SIZE = 1 << 20, LOG_SIZE_MAX = 16 << 20 };
+
+/* Puts map descriptors and distances of subprograms into a copy. */
+static struct bpf_insn *link_insns(struct session *s, const struct code *code)
+{
+	struct bpf_insn *insns, *insn;
+	const struct reloc *r;
+	unsigned i, j;
+
+	insns = xcalloc(code->ninsns, sizeof(*insns));
+	memcpy(insns, code->insns, code->ninsns * sizeof(*insns));
+	for (i = 0; i < code->relocs.n; i++) {
+		r = &code->relocs.v[i];
+		insn = &insns[r->insn];
+		switch (r->kind) {
+		case RELOC_MAP:
+			insn->src_reg = BPF_PSEUDO_MAP_FD;
+			insn->imm = s->store->map_fd[r->map];
+			break;
+		case RELOC_VALUE:
+			insn->src_reg = BPF_PSEUDO_MAP_VALUE;
+			insn->imm = s->store->map_fd[r->map];
+			insn[1].imm = (int32_t)r->off;
+			break;
+		case RELOC_FUNC:
+			insn->src_reg = insn->code == (BPF_JMP | BPF_CALL)
+					? BPF_PSEUDO_CALL : BPF_PSEUDO_FUNC;
+			for (j = 0; j < code->subprogs.n; j++)
+				if (code->subprogs.v[j].func == r->func)
+					insn->imm = (int32_t)
+						code->subprogs.v[j].start -
+						(int32_t)r->insn - 1;
+			break;
+		}
+	}
+	return insns;
+}
+
+/* What bpftool shows: the last word of the probe point. */
+static void prog_name(const struct probe *p, char ret[16])
+{
+	const char *s = p->pp, *word = s;
+	unsigned n = 0;
+
+	for (; *s; s++)
+		if (isalpha((unsigned char)*s) &&
+		    (s == p->pp || (!isalnum((unsigned char)s[-1]) &&
+				    s[-1] != '_')))
+			word = s;
+	for (; n < 15 && (isalnum((unsigned char)*word) || *word == '_'); word++)
+		ret[n++] = *word;
+	if (!n)
+		ret[n++] = 'p';
+	ret[n] = 0;
+}
+
+/* The program's type when the family has nothing to add. */
+static uint32_t prog_type(enum prog_kind kind)
+{
+	switch (kind) {
+	case PROG_RAW_TP:
+		return BPF_PROG_TYPE_RAW_TRACEPOINT;
+	case PROG_TP_BTF:
+	case PROG_FENTRY:
+	case PROG_FEXIT:
+		return BPF_PROG_TYPE_TRACING;
+	case PROG_TRACEPOINT:
+		return BPF_PROG_TYPE_TRACEPOINT;
+	case PROG_KPROBE:
+		return BPF_PROG_TYPE_KPROBE;
+	case PROG_PERF_EVENT:
+		return BPF_PROG_TYPE_PERF_EVENT;
+	case PROG_NONE:
+		break;
+	}
+	return BPF_PROG_TYPE_UNSPEC;
+}
+
+static int try_load(const struct kern_prog *p, const struct load_opts *lo,
+		    const struct code_btf *btf, int btf_fd,
+		    const struct bpf_insn *insns, char *log, uint32_t log_size)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o,
+		    .expected_attach_type = lo->expected_attach_type,
+		    .attach_btf_id = lo->attach_btf_id,
+		    .prog_flags = lo->sleepable ? BPF_F_SLEEPABLE : 0,
+		    .log_level = log ? 1 : 0, .log_buf = log,
+		    .log_size = log_size);
+	char name[16];
+
+	if (btf_fd >= 0) {
+		o.prog_btf_fd = (uint32_t)btf_fd;
+		o.func_info = btf->func_info;
+		o.func_info_cnt = btf->nfuncs;
+		o.func_info_rec_size = sizeof(struct bpf_func_info);
+		o.line_info = btf->line_info;
+		o.line_info_cnt = btf->nlines;
+		o.line_info_rec_size = sizeof(struct bpf_line_info);
+	}
+	prog_name(p->probe, name);
+	return bpf_prog_load(lo->prog_type, name, "Dual MIT/GPL", insns,
+			     p->code->ninsns, &o);
+}
+
+/* Loads again with a log, to explain. The log grows until it is all there. */
+static int refused(struct session *s, struct kern_prog *p, int err,
+		   const struct load_opts *lo, const struct code_btf *btf,
+		   int btf_fd, const struct bpf_insn *insns)
+{
+	uint32_t size;
+	char *log;
+	int fd, rc;
+
+	if (err == -EPERM) {
+		privilege_explain(s, "load programs into the kernel");
+		return EXIT_REFUSED;
+	}
+	for (size = LOG_SIZE;; size *= 4) {
+		log = xcalloc(1, size);
+		fd = try_load(p, lo, btf, btf_fd, insns, log, size);
+		if (fd != -ENOSPC || size >= LOG_SIZE_MAX)
+			break;
+		free(log);
+	}
+	if (fd >= 0) {
+		/* It only failed the first time: memory, most likely. */
+		p->prog_fd = fd;
+		rc = 0;
+	} else {
+		rc = reject_explain(s, p, err, log);
+	}
+	free(log);
+	return rc;
+}
+
+int load_prog(struct session *s, struct kern_prog *p)
+{
+	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
+	struct code_btf *btf;
+	struct bpf_insn *insns;
+	int rc, btf_fd = -1;
+
+	if (p->probe->family->load_opts) {
+		rc = p->probe->family->load_opts(s->c, p->probe, &lo);
+		if (rc) {
+			session_note(s, "ERROR: cannot prepare probe %s: %s",
+				     p->probe->pp, strerror(-rc));
+			return EXIT_REFUSED;
+		}
+	}
+	btf = gen_btf(s->c, s->g, p->code);
+	if (btf)
+		btf_fd = bpf_btf_load(btf->btf, btf->btf_size, NULL);
+	insns = link_insns(s, p->code);
+	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+	if (rc >= 0) {
+		p->prog_fd = rc;
+		rc = 0;
+	} else {
+		rc = refused(s, p, rc, &lo, btf, btf_fd, insns);
+	}
+	if (btf_fd >= 0)
+		close(btf_fd);
+	free(insns);
+	return rc;
+}

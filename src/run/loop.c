@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting: one epoll set for signals, the earliest timer, the watched process
+ * and the ring buffer.
+ */
+#include "run/state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "run/kern.h"
+
+/* What became readable: epoll_event.data. */
+enum source_kind { SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING };
+
+enum {
+	/* Handlers send records without waking us; how long they may wait. */
+	POLL_MS = 20,
+};
+
+static int watch(struct session *s, int fd, enum source_kind kind)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = kind };
+
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static void end_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+static int open_signals(struct session *s)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	sigaddset(&set, SIGUSR2);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? -errno : watch(s, s->signal_fd, SRC_SIGNAL);
+}
+
+int loop_open(struct session *s)
+{
+	int rc;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return -errno;
+	s->loop_open = true;
+	rc = open_signals(s);
+	if (!rc && s->child.pidfd >= 0)
+		rc = watch(s, s->child.pidfd, SRC_CHILD);
+	if (!rc && s->kern && s->kern->ring_fd >= 0)
+		rc = watch(s, s->kern->ring_fd, SRC_RING);
+	return rc;
+}
+
+/* The first signal ends the session in order; then the default action is back,
+ * so that a second one quits at once, whatever an end probe is doing. */
+static void take_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR2) {
+			output_flush(&s->out);
+			output_rotate(&s->out);
+			continue;
+		}
+		s->signals++;
+		session_stop(s);
+		end_signals(&set);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+}
+
+/* Sets timer_fd to the earliest deadline. */
+static int arm(struct session *s)
+{
+	struct itimerspec when = { 0 };
+	int64_t at = timers_next(&s->timers);
+
+	if (at == s->armed_ns || at == INT64_MAX)
+		return 0;
+	if (s->timer_fd < 0) {
+		s->timer_fd = timerfd_create(CLOCK_MONOTONIC,
+					     TFD_CLOEXEC | TFD_NONBLOCK);
+		if (s->timer_fd < 0)
+			return -errno;
+		watch(s, s->timer_fd, SRC_TIMER);
+	}
+	when.it_value.tv_sec = at / 1000000000;
+	when.it_value.tv_nsec = at % 1000000000;
+	if (timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &when, NULL))
+		return -errno;
+	s->armed_ns = at;
+	return 0;
+}
+
+static void run_timers(struct session *s)
+{
+	const struct probe *p;
+	int64_t at, now = session_now(s);
+	uint64_t count;
+
+	/* Only to make it unreadable; how often it expired does not matter. */
+	if (read(s->timer_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		session_stop(s);
+	s->armed_ns = 0;
+	while (session_live(s) && timers_take(&s->timers, now, &p, &at)) {
+		if (!p)
+			session_stop(s);
+		else if (!session_handle(s, p))
+			session_fail(s);
+	}
+}
+
+void loop_run(struct session *s)
+{
+	struct epoll_event ev[8];
+	bool more = false;
+	int i, n, rc, idle = s->kern ? POLL_MS : -1;
+
+	while (s->state == STATE_RUNNING) {
+		rc = arm(s);
+		if (rc) {
+			session_note(s, "ERROR: cannot set a timer: %s",
+				     strerror(-rc));
+			session_fail(s);
+			return;
+		}
+		n = epoll_wait(s->epoll_fd, ev, 8, more ? 0 : idle);
+		/* Records first: timers then read what they led to. */
+		if (s->kern)
+			more = kern_poll(s);
+		for (i = 0; i < n; i++) {
+			switch (ev[i].data.u32) {
+			case SRC_SIGNAL:
+				take_signals(s);
+				break;
+			case SRC_TIMER:
+				if (session_live(s))
+					run_timers(s);
+				break;
+			case SRC_CHILD:
+				child_reap(&s->child);
+				session_stop(s);
+				break;
+			}
+		}
+		output_flush(&s->out);
+		if (s->out.broken)
+			session_stop(s);
+	}
+}
+
+void loop_close(struct session *s)
+{
+	if (!s->loop_open)
+		return;
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+	if (s->timer_fd >= 0)
+		close(s->timer_fd);
+	close(s->epoll_fd);
+	s->loop_open = false;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffered output that notices a reader that went away, and rotates files. */
+#include "run/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/session.h"
+
+/* Path of file number n: as given, or with .n when files rotate; % sequences
+ * of strftime are filled in, as the reference does with -S. */
+static void file_name(const struct output *o, unsigned n, char *ret,
+		      size_t size)
+{
+	struct tm tm;
+	time_t now = time(NULL);
+
+	if (!o->rotate_bytes) {
+		snprintf(ret, size, "%s", o->path);
+		return;
+	}
+	localtime_r(&now, &tm);
+	if (!strchr(o->path, '%') || !strftime(ret, size - 12, o->path, &tm))
+		snprintf(ret, size - 12, "%s", o->path);
+	snprintf(ret + strlen(ret), 12, ".%u", n);
+}
+
+static int open_file(struct output *o)
+{
+	char name[4096];
+
+	file_name(o, o->file_no, name, sizeof(name));
+	o->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	o->in_file = 0;
+	return o->fd < 0 ? -errno : 0;
+}
+
+int output_open(struct output *o, const struct run_options *opt)
+{
+	o->path = opt->output;
+	o->rotate_bytes = opt->rotate_bytes;
+	o->rotate_files = opt->rotate_files;
+	o->buf = malloc(OUTPUT_BUFFER);
+	if (!o->buf)
+		return -ENOMEM;
+	o->fd = STDOUT_FILENO;
+	return o->path ? open_file(o) : 0;
+}
+
+static void write_all(struct output *o, const char *s, size_t n)
+{
+	ssize_t k;
+
+	while (n && !o->broken) {
+		k = write(o->fd, s, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0) {
+			o->broken = true;
+			o->error = -errno;
+			return;
+		}
+		s += k;
+		n -= (size_t)k;
+		o->in_file += (uint64_t)k;
+	}
+}
+
+void output_flush(struct output *o)
+{
+	size_t n = o->n;
+
+	o->n = 0;
+	write_all(o, o->buf, n);
+	if (o->rotate_bytes && o->in_file >= o->rotate_bytes)
+		output_rotate(o);
+}
+
+void output_write(struct output *o, const char *s, size_t n)
+{
+	if (o->n + n > OUTPUT_BUFFER)
+		output_flush(o);
+	if (n >= OUTPUT_BUFFER) {
+		write_all(o, s, n);
+		return;
+	}
+	memcpy(o->buf + o->n, s, n);
+	o->n += n;
+}
+
+void output_rotate(struct output *o)
+{
+	char name[4096];
+	int old = o->fd, rc;
+
+	if (!o->path)
+		return;
+	/* By signal and without -S there is only one name to write to. */
+	if (o->rotate_bytes)
+		o->file_no++;
+	rc = open_file(o);
+	if (rc) {
+		/* Better one long file than lost output. */
+		o->fd = old;
+		fprintf(stderr, "WARNING: cannot start the next output file: "
+			"%s\n", strerror(-rc));
+		o->rotate_bytes = 0;
+		return;
+	}
+	close(old);
+	if (o->rotate_files && o->file_no >= o->rotate_files) {
+		file_name(o, o->file_no - o->rotate_files, name, sizeof(name));
+		unlink(name);
+	}
+}
+
+void output_close(struct output *o)
+{
+	if (o->path && o->fd >= 0)
+		close(o->fd);
+	free(o->buf);
+	o->buf = NULL;
+	o->fd = -1;
+}

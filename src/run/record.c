@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* What kernel handlers send: text to print, errors, work to go on with. */
+#include "run/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/format.h"
+
+static void bug(struct session *s, const char *what)
+{
+	session_note(s, "ERROR: internal: %s in a record of the ring buffer",
+		     what);
+	s->status = EXIT_BUG;
+	session_fail(s);
+}
+
+/* %m and %M of a record: only a simulated event still has its memory. */
+static int read_memory(void *ctx, uint64_t addr, void *dst, size_t n, int user)
+{
+	const struct session *s = ctx;
+	const struct vm_event *e = s->event;
+	unsigned i;
+
+	for (i = 0; e && i < e->nmem; i++) {
+		if (addr < e->mem[i].addr ||
+		    addr - e->mem[i].addr > e->mem[i].n ||
+		    n > e->mem[i].n - (addr - e->mem[i].addr))
+			continue;
+		memcpy(dst, (const char *)e->mem[i].bytes +
+		       (addr - e->mem[i].addr), n);
+		return 0;
+	}
+	return -EFAULT;
+}
+
+static void take_print(struct session *s, const struct probe *p, uint32_t id,
+		       const uint8_t *payload, size_t n)
+{
+	const struct ir_fmt *f;
+	struct text t = { 0 };
+	uint64_t bad;
+
+	if (id >= s->g->ir->fmts.n) {
+		bug(s, "a format that does not exist");
+		return;
+	}
+	f = s->g->ir->fmts.v[id];
+	if (n < f->size) {
+		bug(s, "a short text");
+		return;
+	}
+	if (text_record(&t, f, payload, read_memory, s, &bad)) {
+		char msg[96];
+
+		snprintf(msg, sizeof(msg), "ERROR: memory that printf was to "
+			 "show is gone at %#llx in probe %s",
+			 (unsigned long long)bad, p->pp);
+		hooks_error(s, msg);
+	} else if (t.n) {
+		s->hooks.out(s, t.s, t.n);
+	}
+	text_free(&t);
+}
+
+/* " near operator '/' at x.stp:1:9" */
+static void add_place(struct text *t, const struct span *at, const char *before,
+		      const char *after)
+{
+	if (!at->src || !at->line)
+		return;
+	text_addf(t, "%s", before);
+	if (at->text && at->kind != TOK_NONE)
+		text_addf(t, "%s '%s' at ", tok_kind_name(at->kind), at->text);
+	text_addf(t, "%s:%u:%u%s", at->src->name, at->line, at->col, after);
+}
+
+/* An error of a kernel handler, which has counted it. Calls were inlined: the
+ * place knows its callers. */
+static void take_error(struct session *s, const struct probe *p, uint32_t loc,
+		       const char *msg, int len)
+{
+	const struct ir *ir = s->g->ir;
+	struct text t = { 0 };
+	unsigned depth;
+	uint64_t n;
+
+	text_addf(&t, "ERROR: %.*s", len, msg);
+	for (depth = 0; loc < ir->locs.n && depth < 64; depth++) {
+		add_place(&t, &ir->locs.v[loc].span,
+			  depth ? " (called from " : " near ",
+			  depth ? ")" : "");
+		loc = (uint32_t)ir->locs.v[loc].caller;
+	}
+	text_addf(&t, " in probe %s", p->pp);
+	/* Errors that were on their way when the session failed are counted,
+	 * but only the first one is its reason. */
+	if (s->state != STATE_FAILED)
+		hooks_error_line(s, t.s);
+	text_free(&t);
+	n = s->errors +
+	    __atomic_load_n(&((struct control *)s->store->control)->errors,
+			    __ATOMIC_RELAXED);
+	if (!s->c->set.suppress_errors &&
+	    n > (uint64_t)s->c->set.limit[LIMIT_MAXERRORS])
+		session_fail(s);
+}
+
+static void take_resume(struct session *s, const struct probe *p, uint32_t id,
+			const uint8_t *payload, size_t n)
+{
+	/* After an error no handler goes on, as none would have started. */
+	if (s->state == STATE_FAILED)
+		return;
+	if (n < sizeof(struct record_ctx)) {
+		bug(s, "a short continuation");
+		return;
+	}
+	if (vm_resume(s->vm, p, id, (const struct record_ctx *)payload, n) >= 0)
+		return;
+	session_note(s, "ERROR: internal: probe %s: %s", p->pp,
+		     vm_fault(s->vm));
+	s->status = EXIT_BUG;
+	session_fail(s);
+}
+
+void record_take(struct session *s, const struct record *r, size_t n)
+{
+	const struct probe *p;
+	const char *text = (const char *)r->payload;
+	int len;
+
+	if (n < sizeof(*r) || r->probe >= s->prog->probes.n) {
+		bug(s, "nonsense");
+		return;
+	}
+	p = s->prog->probes.v[r->probe];
+	n -= sizeof(*r);
+	len = (int)strnlen(text, n);
+	switch ((enum record_kind)r->kind) {
+	case REC_PRINT:
+		take_print(s, p, r->id, r->payload, n);
+		return;
+	case REC_RESUME:
+		take_resume(s, p, r->id, r->payload, n);
+		return;
+	case REC_ERROR:
+		take_error(s, p, r->id, text, len);
+		return;
+	case REC_EXIT:
+		session_stop(s);
+		return;
+	case REC_WARN: {
+		char *copy = strndup(text, (size_t)len);
+
+		hooks_warn(s, copy ? copy : "");
+		free(copy);
+		return;
+	}
+	case REC_LOG:
+		s->hooks.out(s, text, (size_t)len);
+		if (!len || text[len - 1] != '\n')
+			s->hooks.out(s, "\n", 1);
+		return;
+	}
+	bug(s, "an unknown kind");
+}

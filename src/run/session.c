@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a session: begin probes, the running time, end or error probes,
+ * the closing lines. docs/language.md has the rules.
+ */
+#include "run/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "run/kern.h"
+#include "run/ledger.h"
+#include "run/state.h"
+
+void session_stop(struct session *s)
+{
+	if (session_live(s))
+		s->state = STATE_STOPPING;
+}
+
+void session_fail(struct session *s)
+{
+	s->state = STATE_FAILED;
+}
+
+void session_note(struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	output_flush(&s->out);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+const struct code *session_code(const struct session *s,
+				const struct probe *p, enum place place)
+{
+	return place == PLACE_HOST ? s->host_code[p->index]
+				   : s->kernel_code[p->index];
+}
+
+/* Handlers by probe: host probes' own, and kernel probes'. */
+static void index_codes(struct session *s)
+{
+	unsigned i, n = s->prog->probes.n;
+
+	s->host_code = arena_array(s->c->a, const struct code *, n + 1);
+	s->kernel_code = arena_array(s->c->a, const struct code *, n + 1);
+	for (i = 0; i < s->g->codes.n; i++) {
+		const struct code *code = s->g->codes.v[i];
+
+		if (!code || code->fn->kind != IR_PROBE)
+			continue;
+		if (code->fn->place == PLACE_HOST)
+			s->host_code[code->fn->probe->index] = code;
+		else
+			s->kernel_code[code->fn->probe->index] = code;
+	}
+}
+
+bool session_handle(struct session *s, const struct probe *p)
+{
+	const struct code *code = session_code(s, p, PLACE_HOST);
+
+	if (!code || vm_run_probe(s->vm, code) >= 0)
+		return true;
+	session_note(s, "ERROR: internal: probe %s: %s", p->pp,
+		     vm_fault(s->vm));
+	s->status = EXIT_BUG;
+	return false;
+}
+
+/* --- begin, end, error ----------------------------------------------------- */
+
+static int by_sequence(const void *a, const void *b)
+{
+	const struct probe *p = *(struct probe *const *)a;
+	const struct probe *q = *(struct probe *const *)b;
+
+	if (p->sequence != q->sequence)
+		return p->sequence < q->sequence ? -1 : 1;
+	return p->index < q->index ? -1 : p->index > q->index;
+}
+
+/* Probes of one kind in the order of running. */
+static unsigned collect(struct session *s, enum host_when when,
+			struct probe ***ret)
+{
+	struct program *prog = s->prog;
+	struct probe **v = arena_array(s->c->a, struct probe *,
+				       prog->probes.n + 1);
+	unsigned i, n = 0;
+
+	for (i = 0; i < prog->probes.n; i++) {
+		struct probe *p = prog->probes.v[i];
+
+		if (p->place == PLACE_HOST && p->when == when && !p->elided)
+			v[n++] = p;
+	}
+	qsort(v, n, sizeof(*v), by_sequence);
+	*ret = v;
+	return n;
+}
+
+static void run_begin(struct session *s)
+{
+	struct probe **v;
+	unsigned i, n = collect(s, WHEN_BEGIN, &v);
+
+	for (i = 0; i < n && s->state == STATE_STARTING; i++)
+		if (!session_handle(s, v[i]))
+			session_fail(s);
+}
+
+/* End probes until one fails; when anything failed, all error probes. */
+static void run_end(struct session *s)
+{
+	struct probe **v;
+	unsigned i, n;
+
+	n = collect(s, WHEN_END, &v);
+	for (i = 0; i < n && s->state == STATE_STOPPING; i++)
+		if (!session_handle(s, v[i]))
+			session_fail(s);
+	if (s->state != STATE_FAILED)
+		return;
+	n = collect(s, WHEN_ERROR, &v);
+	for (i = 0; i < n && s->status != EXIT_BUG; i++)
+		session_handle(s, v[i]);
+}
+
+/* --- opening ---------------------------------------------------------------- */
+
+static bool has_kernel_probes(const struct session *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->prog->probes.n; i++)
+		if (s->prog->probes.v[i]->place == PLACE_KERNEL &&
+		    !s->prog->probes.v[i]->elided)
+			return true;
+	return false;
+}
+
+static int open_child(struct session *s)
+{
+	int rc = 0;
+
+	if (s->o->cmd)
+		rc = child_prepare(&s->child, s->o->cmd);
+	else if (s->o->pid && !s->o->events)
+		rc = child_find(&s->child, (pid_t)s->o->pid);
+	if (!rc && s->child.pid)
+		s->c->set.target_pid = s->child.pid;
+	if (!rc)
+		return 0;
+	if (rc == -ESRCH || rc == -EINVAL)
+		session_note(s, "ERROR: there is no process %ld", s->o->pid);
+	else
+		session_note(s, "ERROR: cannot %s: %s",
+			     s->o->cmd ? "start the command" :
+			     "watch the process", strerror(-rc));
+	return EXIT_FAILED;
+}
+
+/* Memory or kernel maps, the machine, programs. */
+static int open_machines(struct session *s)
+{
+	bool kernel = has_kernel_probes(s);
+	int rc;
+
+	if (kernel && s->c->set.runtime == RUNTIME_VM && !s->o->events) {
+		session_note(s, "ERROR: --runtime=vm runs kernel probes on the "
+			     "events of a file: give one with --events FILE");
+		return EXIT_FAILED;
+	}
+	if (kernel && s->c->set.runtime == RUNTIME_BPF) {
+		rc = kern_open(s);
+		if (rc)
+			return rc;
+	} else {
+		s->store = store_mem_open(s->g->plan);
+	}
+	store_init_globals(s->store, s->g->ir);
+	s->vm = vm_new(s->c, s->g, s->store, &s->hooks);
+	return 0;
+}
+
+static int session_open(struct session *s)
+{
+	int rc = output_open(&s->out, s->o);
+
+	if (rc) {
+		fprintf(stderr, "ERROR: cannot write '%s': %s\n", s->o->output,
+			strerror(-rc));
+		return EXIT_FAILED;
+	}
+	if (s->o->events) {
+		rc = vmrun_open(s);
+		if (rc)
+			return rc;
+	}
+	rc = open_child(s);
+	if (!rc)
+		rc = open_machines(s);
+	if (rc)
+		return rc;
+	rc = loop_open(s);
+	if (rc) {
+		session_note(s, "ERROR: cannot wait for events: %s",
+			     strerror(-rc));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static void start_timers(struct session *s)
+{
+	int64_t now = session_now(s);
+	unsigned i;
+
+	for (i = 0; i < s->prog->probes.n; i++) {
+		struct probe *p = s->prog->probes.v[i];
+
+		if (p->place == PLACE_HOST && p->when == WHEN_TIMER &&
+		    !p->elided)
+			timers_add(&s->timers, s->c->a, p, now);
+	}
+	if (s->o->timeout_ns)
+		timers_add_end(&s->timers, s->c->a, now + s->o->timeout_ns);
+}
+
+/* --- closing ---------------------------------------------------------------- */
+
+static void report_child(struct session *s)
+{
+	const struct child *ch = &s->child;
+
+	if (!ch->ended || !ch->is_ours)
+		return;
+	if (WIFEXITED(ch->status) && WEXITSTATUS(ch->status))
+		session_note(s, "WARNING: Child process exited with status %d",
+			     WEXITSTATUS(ch->status));
+	else if (WIFSIGNALED(ch->status))
+		session_note(s, "WARNING: Child process exited with signal %d "
+			     "(%s)", WTERMSIG(ch->status),
+			     strsignal(WTERMSIG(ch->status)));
+	else
+		return;
+	if (!s->status)
+		s->status = EXIT_FAILED;
+}
+
+static void closing_lines(struct session *s)
+{
+	report_child(s);
+	if (s->errors || s->skipped)
+		session_note(s, "WARNING: Number of errors: %" PRIu64
+			     ", skipped probes: %" PRIu64, s->errors,
+			     s->skipped);
+	if (!s->status && s->errors && !s->c->set.suppress_errors)
+		s->status = EXIT_FAILED;
+	if (!s->status && s->state == STATE_FAILED)
+		s->status = EXIT_FAILED;
+	output_flush(&s->out);
+	if (s->out.error && s->out.error != -EPIPE) {
+		fprintf(stderr, "ERROR: cannot write the output: %s\n",
+			strerror(-s->out.error));
+		if (!s->status)
+			s->status = EXIT_FAILED;
+	}
+}
+
+static void session_close(struct session *s)
+{
+	kern_close(s);
+	loop_close(s);
+	child_close(&s->child);
+	vm_free(s->vm);
+	if (s->store)
+		store_close(s->store);
+	output_close(&s->out);
+}
+
+/* The middle: from the begin probes to the last end probe. */
+static void live(struct session *s)
+{
+	run_begin(s);
+	output_flush(&s->out);
+	if (s->state == STATE_STARTING) {
+		int rc = s->kern ? kern_attach(s) : 0;
+
+		if (rc) {
+			s->status = rc;
+			return;
+		}
+		s->state = STATE_RUNNING;
+		start_timers(s);
+		child_release(&s->child);
+		if (s->o->events)
+			vmrun_events(s);
+		else
+			loop_run(s);
+	}
+	if (s->kern)
+		kern_stop(s);
+	if (s->events)
+		vmrun_stop(s);
+	run_end(s);
+	closing_lines(s);
+	ledger_report(s);
+}
+
+int session_run(struct compile *c, struct gen *g, const struct run_options *o)
+{
+	struct session s = {
+		.c = c, .g = g, .prog = g->ir->prog, .o = o,
+		.epoll_fd = -1, .timer_fd = -1, .signal_fd = -1,
+	};
+
+	child_init(&s.child);
+	timers_init(&s.timers, o->events ? 0 : (uint64_t)session_now(&s));
+	index_codes(&s);
+	hooks_init(&s);
+	s.status = session_open(&s);
+	if (!s.status)
+		live(&s);
+	session_close(&s);
+	return s.status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A session's state: everything a run needs, reachable from one place. Probe
+ * families see it when they attach.
+ */
+#ifndef RUN_STATE_H
+#define RUN_STATE_H
+
+#include <stdint.h>
+
+#include "base/compile.h"
+#include "base/map.h"
+#include "run/child.h"
+#include "run/output.h"
+#include "run/session.h"
+#include "run/timers.h"
+#include "sema/program.h"
+
+struct kern;   /* run/kern.h: what is loaded into the kernel */
+struct vm_who;
+
+enum state {
+	STATE_STARTING,	/* begin probes run */
+	STATE_RUNNING,
+	STATE_STOPPING,	/* exit(), a signal, the end of -c: end probes follow */
+	STATE_FAILED,	/* too many errors or skips: error probes follow */
+};
+
+/* One clock for timers and for what handlers read. */
+struct session_clock {
+	bool is_virtual;
+	int64_t now_ns;	     /* virtual: CLOCK_MONOTONIC as scripts see it */
+	int64_t wall_off_ns; /* virtual: added to now_ns gives the wall clock */
+};
+
+struct session {
+	struct compile *c;
+	struct gen *g;
+	struct program *prog;
+	const struct run_options *o;
+
+	enum state state;
+	int status;		/* exit status so far */
+	uint64_t errors, skipped; /* of the host and of simulated probes */
+
+	struct store *store;
+	struct vm *vm;
+	const struct code **host_code, **kernel_code; /* by probe index */
+	struct vm_hooks hooks;
+	struct output out;
+	struct session_clock clock;
+	struct timers timers;
+	struct child child;
+	struct kern *kern;	/* NULL: nothing runs in the kernel */
+
+	int epoll_fd, timer_fd, signal_fd;
+	int64_t armed_ns;	/* deadline timer_fd is set to */
+	unsigned signals;	/* received */
+	bool loop_open;
+
+	struct map *warned;	/* texts of warn() */
+	struct vm_who *self;	/* tally's own identity, made when asked for */
+	struct events *events;	/* --events, or NULL */
+	const struct vm_event *event; /* simulated one being handled */
+};
+
+/* The clock as scripts see it. */
+int64_t session_now(const struct session *s);
+/* exit(): the state goes to STOPPING unless it is there or beyond. */
+void session_stop(struct session *s);
+/* The limit of errors or skips is exceeded. */
+void session_fail(struct session *s);
+static inline bool session_live(const struct session *s)
+{
+	return s->state <= STATE_RUNNING;
+}
+/* One line on stderr, after what stdout has been given so far. */
+void session_note(struct session *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Runs a host probe's handler. false: a bug was found and reported. */
+bool session_handle(struct session *s, const struct probe *p);
+/* The compiled handler of a probe for a place, or NULL. */
+const struct code *session_code(const struct session *s,
+				const struct probe *p, enum place place);
+
+/* --- run/hooks.c: what handlers ask of the session ------------------------ */
+void hooks_init(struct session *s);
+/* An uncaught error: prints the line, counts it. */
+void hooks_error(struct session *s, const char *line);
+/* Prints it only: an error that a kernel program has counted itself. */
+void hooks_error_line(struct session *s, const char *line);
+void hooks_warn(struct session *s, const char *text);
+/* Ends the session, with a message, when n skips are more than MAXSKIPPED. */
+bool hooks_too_many_skips(struct session *s, uint64_t n);
+
+/* --- run/record.c ---------------------------------------------------------- */
+/* Handles one record that a kernel handler sent; n: bytes of it. */
+void record_take(struct session *s, const struct record *r, size_t n);
+
+/* --- run/loop.c ------------------------------------------------------------ */
+/* Signals and timers; 0 or a negative errno. */
+int loop_open(struct session *s);
+/* Runs until the state is no longer RUNNING. */
+void loop_run(struct session *s);
+void loop_close(struct session *s);
+
+/* --- run/vmrun.c ------------------------------------------------------------ */
+/* Runs all of --events: kernel probes in the VM, on the events' clock. */
+void vmrun_events(struct session *s);
+/* Reads the file. 0, or the exit status with the message printed. */
+int vmrun_open(struct session *s);
+/* Errors and skips that simulated kernel code counted. */
+void vmrun_stop(struct session *s);
+
+#endif

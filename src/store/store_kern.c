@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Globals in kernel maps. CONTROL and ROWS are mapped: scalars are read and
+ * written without system calls. Arrays are hashes; arrays of aggregates are
+ * pairs of them in an ARRAY_OF_MAPS, indexed by control.bank.
+ */
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/xalloc.h"
+#include "stat/cell.h"
+#include "store/kern.h"
+#include "store/kern_map.h"
+
+struct kern_store {
+	struct store s;
+	int (*bank_fd)[2];	/* PM_BANKS: the two inner maps, by plan map */
+	size_t control_size, rows_size; /* of the mappings */
+	int grace_map, grace_inner;	/* made when first needed; -1 */
+	bool quiet;
+};
+
+static struct kern_store *kern_of(struct store *s)
+{
+	return (struct kern_store *)s;
+}
+
+static size_t page_up(size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n + page - 1) / page * page;
+}
+
+/* --- making maps ------------------------------------------------------------ */
+
+static int create(enum bpf_map_type type, const char *name, uint32_t key,
+		  uint32_t value, uint32_t entries, uint32_t flags,
+		  int inner_fd)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = flags,
+		    .inner_map_fd = inner_fd > 0 ? (uint32_t)inner_fd : 0);
+	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
+	int fd = bpf_map_create(type, name, key, value, entries, &o);
+
+	/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK. */
+	if (fd == -EPERM && !setrlimit(RLIMIT_MEMLOCK, &lim))
+		fd = bpf_map_create(type, name, key, value, entries, &o);
+	return fd;
+}
+
+static int create_hash(enum map_kind kind, const struct plan_map *m,
+		       const char *name)
+{
+	return create(kind == PM_PERCPU_HASH ? BPF_MAP_TYPE_PERCPU_HASH
+					     : BPF_MAP_TYPE_HASH,
+		      name, m->key_size, m->value_size, m->max_entries, 0, 0);
+}
+
+static int create_banks(struct kern_store *k, unsigned i, const char *name)
+{
+	const struct plan_map *m = &k->s.plan->maps.v[i];
+	uint32_t key;
+	int fd, rc;
+
+	for (key = 0; key < 2; key++) {
+		fd = create_hash(m->inner, m, name);
+		if (fd < 0)
+			return fd;
+		k->bank_fd[i][key] = fd;
+	}
+	fd = create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, 2, 0,
+		    k->bank_fd[i][0]);
+	for (key = 0; fd >= 0 && key < 2; key++) {
+		rc = bpf_map_update_elem(fd, &key, &k->bank_fd[i][key],
+					 BPF_ANY);
+		if (rc) {
+			close(fd);
+			return rc;
+		}
+	}
+	return fd;
+}
+
+/* Literals: the array cannot be written by programs, nor by us any more. */
+static int create_rodata(const struct plan *p)
+{
+	uint32_t key = 0, size = (p->rodata_size + 7) / 8 * 8;
+	uint8_t *copy;
+	int fd, rc;
+
+	if (!size)
+		size = 8;
+	copy = xcalloc(1, size);
+	if (p->rodata_size)
+		memcpy(copy, p->rodata, p->rodata_size);
+	fd = create(BPF_MAP_TYPE_ARRAY, "rodata", 4, size, 1,
+		    BPF_F_RDONLY_PROG, 0);
+	if (fd >= 0) {
+		rc = bpf_map_update_elem(fd, &key, copy, BPF_ANY);
+		if (!rc)
+			rc = bpf_map_freeze(fd);
+		if (rc) {
+			close(fd);
+			fd = rc;
+		}
+	}
+	free(copy);
+	return fd;
+}
+
+static int create_mapped(const char *name, size_t size, uint8_t **ret,
+			 size_t *ret_size)
+{
+	int fd;
+	void *p;
+
+	fd = create(BPF_MAP_TYPE_ARRAY, name, 4, (uint32_t)size, 1,
+		    BPF_F_MMAPABLE, 0);
+	if (fd < 0)
+		return fd;
+	*ret_size = page_up(size);
+	p = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED) {
+		int rc = -errno;
+
+		close(fd);
+		return rc;
+	}
+	*ret = p;
+	return fd;
+}
+
+static int create_map(struct kern_store *k, unsigned i)
+{
+	const struct plan *p = k->s.plan;
+	const struct plan_map *m = &p->maps.v[i];
+	char name[16] = { 0 };
+	unsigned n;
+
+	switch (i) {
+	case MAP_CONTROL:
+		return create_mapped("control", p->control_size,
+				     &k->s.control, &k->control_size);
+	case MAP_ROWS:
+		return create_mapped("rows", (size_t)p->nrows * p->row_size,
+				     &k->s.rows, &k->rows_size);
+	case MAP_RODATA:
+		return create_rodata(p);
+	case MAP_RING:
+		return create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0,
+			      p->ring_bytes, 0, 0);
+	}
+	for (n = 0; m->name && n < 15 && m->name[n]; n++)
+		name[n] = m->name[n];
+	if (m->kind == PM_BANKS)
+		return create_banks(k, i, name);
+	return create_hash(m->kind, m, name);
+}
+
+static const struct store_ops kern_ops;
+
+static void kern_close_store(struct store *s)
+{
+	struct kern_store *k = kern_of(s);
+	unsigned i, b;
+
+	for (i = 0; i < s->plan->maps.n; i++) {
+		for (b = 0; b < 2; b++)
+			if (k->bank_fd[i][b] >= 0)
+				close(k->bank_fd[i][b]);
+		if (s->map_fd[i] >= 0)
+			close(s->map_fd[i]);
+	}
+	if (s->control)
+		munmap(s->control, k->control_size);
+	if (s->rows)
+		munmap(s->rows, k->rows_size);
+	if (k->grace_map >= 0)
+		close(k->grace_map);
+	if (k->grace_inner >= 0)
+		close(k->grace_inner);
+	store_teardown(s);
+	free(k->bank_fd);
+	free(k);
+}
+
+struct store *store_kern_open(const struct plan *p, int *ret_err,
+			      unsigned *ret_map)
+{
+	struct kern_store *k = xcalloc(1, sizeof(*k));
+	unsigned i, n = p->maps.n;
+	int fd;
+
+	k->grace_map = k->grace_inner = -1;
+	k->s.ops = &kern_ops;
+	store_setup(&k->s, p);
+	k->s.rodata = p->rodata;
+	k->bank_fd = xcalloc(n + 1, sizeof(*k->bank_fd));
+	for (i = 0; i < n; i++)
+		k->bank_fd[i][0] = k->bank_fd[i][1] = -1;
+	for (i = 0; i < n; i++) {
+		if (i == MAP_RING && !p->ring_bytes)
+			continue; /* no program sends records */
+		fd = create_map(k, i);
+		if (fd < 0) {
+			*ret_err = fd;
+			*ret_map = i;
+			kern_close_store(&k->s);
+			return NULL;
+		}
+		k->s.map_fd[i] = fd;
+	}
+	return &k->s;
+}
+
+/* --- plain arrays ------------------------------------------------------------ */
+
+static const struct plan_global *array_of(struct store *s, unsigned g,
+					  int *ret_fd)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+
+	*ret_fd = s->map_fd[pg->map];
+	return pg;
+}
+
+static struct plain_value *element_new(const struct plan_global *pg)
+{
+	return xcalloc(1, sizeof(struct plain_value) + pg->value_width);
+}
+
+static int kern_get(struct store *s, unsigned g, const void *key, void *value)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct plain_value *e = element_new(pg);
+
+	rc = bpf_map_lookup_elem(fd, key, e);
+	if (!rc)
+		memcpy(value, e->value, pg->value_width);
+	free(e);
+	return rc;
+}
+
+static uint64_t next_stamp(struct store *s)
+{
+	struct control *c = (struct control *)s->control;
+
+	return __atomic_fetch_add(&c->stamp, 1, __ATOMIC_RELAXED);
+}
+
+/* Drops the oldest element of a wrapping array. */
+static int evict_oldest(struct store *s, unsigned g)
+{
+	int fd;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct kern_rows rows;
+	const struct plain_value *e;
+	const uint8_t *oldest = NULL;
+	uint64_t stamp = UINT64_MAX;
+	size_t i;
+	int rc;
+
+	rc = kern_map_read(fd, pg->key.size,
+			   sizeof(struct plain_value) + pg->value_width, &rows);
+	if (rc)
+		return rc;
+	for (i = 0; i < rows.n; i++) {
+		e = (const struct plain_value *)kern_rows_value(&rows, i);
+		if (e->stamp < stamp) {
+			stamp = e->stamp;
+			oldest = kern_rows_key(&rows, i);
+		}
+	}
+	rc = oldest ? bpf_map_delete_elem(fd, oldest) : -ENOENT;
+	kern_rows_free(&rows);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* Writes an element; a new one gets the next stamp. */
+static int put(struct store *s, unsigned g, const void *key,
+	       struct plain_value *e, bool exists)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+
+	if (!exists)
+		e->stamp = next_stamp(s);
+	rc = bpf_map_update_elem(fd, key, e, BPF_ANY);
+	if (rc == -E2BIG && pg->var->wrap && !evict_oldest(s, g))
+		rc = bpf_map_update_elem(fd, key, e, BPF_ANY);
+	return rc;
+}
+
+static int kern_set(struct store *s, unsigned g, const void *key,
+		    const void *value)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct plain_value *e = element_new(pg);
+
+	rc = bpf_map_lookup_elem(fd, key, e);
+	memcpy(e->value, value, pg->value_width);
+	rc = put(s, g, key, e, !rc);
+	free(e);
+	return rc;
+}
+
+static int kern_add(struct store *s, unsigned g, const void *key,
+		    int64_t delta, int64_t *ret_old)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct plain_value *e = element_new(pg);
+	int64_t v = 0;
+
+	rc = bpf_map_lookup_elem(fd, key, e);
+	if (!rc)
+		memcpy(&v, e->value, sizeof(v));
+	if (ret_old)
+		*ret_old = v;
+	v = (int64_t)((uint64_t)v + (uint64_t)delta);
+	memcpy(e->value, &v, sizeof(v));
+	rc = put(s, g, key, e, !rc);
+	free(e);
+	return rc;
+}
+
+static int kern_del(struct store *s, unsigned g, const void *key)
+{
+	int fd;
+
+	array_of(s, g, &fd);
+	return bpf_map_delete_elem(fd, key);
+}
+
+static int by_stamp(const void *a, const void *b, void *ctx)
+{
+	const struct kern_rows *rows = ctx;
+	const struct plain_value *p, *q;
+
+	p = (const struct plain_value *)kern_rows_value(rows, *(size_t *)a);
+	q = (const struct plain_value *)kern_rows_value(rows, *(size_t *)b);
+	if (p->stamp != q->stamp)
+		return p->stamp < q->stamp ? -1 : 1;
+	return memcmp(kern_rows_key(rows, *(size_t *)a),
+		      kern_rows_key(rows, *(size_t *)b), rows->key_size);
+}
+
+static int64_t kern_snapshot(struct store *s, unsigned g, uint8_t **ret)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	size_t i, each = pg->key.size + pg->value_width, *order;
+	const struct plain_value *e;
+	struct kern_rows rows;
+	uint8_t *out;
+
+	rc = kern_map_read(fd, pg->key.size,
+			   sizeof(struct plain_value) + pg->value_width, &rows);
+	if (rc)
+		return rc;
+	order = xcalloc(rows.n + 1, sizeof(*order));
+	out = xcalloc(rows.n + 1, each);
+	for (i = 0; i < rows.n; i++)
+		order[i] = i;
+	qsort_r(order, rows.n, sizeof(*order), by_stamp, &rows);
+	*ret = out;
+	for (i = 0; i < rows.n; i++, out += each) {
+		e = (const struct plain_value *)kern_rows_value(&rows,
+								order[i]);
+		memcpy(out, kern_rows_key(&rows, order[i]), pg->key.size);
+		memcpy(out + pg->key.size, e->value, pg->value_width);
+	}
+	free(order);
+	kern_rows_free(&rows);
+	return (int64_t)i;
+}
+
+static int kern_clear(struct store *s, unsigned g)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct kern_rows rows;
+
+	rc = kern_map_read(fd, pg->key.size,
+			   sizeof(struct plain_value) + pg->value_width, &rows);
+	if (!rc)
+		rc = kern_map_delete(fd, &rows);
+	kern_rows_free(&rows);
+	return rc;
+}
+
+/* --- aggregates ---------------------------------------------------------------- */
+
+int store_kern_grace(struct store *s)
+{
+	struct kern_store *k = kern_of(s);
+	uint32_t key = 0;
+
+	if (s->ops != &kern_ops)
+		return 0;
+	if (k->grace_map < 0) {
+		k->grace_inner = create(BPF_MAP_TYPE_ARRAY, "grace", 4, 8, 1,
+					0, 0);
+		if (k->grace_inner < 0)
+			return k->grace_inner;
+		k->grace_map = create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "grace", 4,
+				      4, 1, 0, k->grace_inner);
+		if (k->grace_map < 0)
+			return k->grace_map;
+	}
+	/* The kernel waits here until no program can hold the old map. */
+	return bpf_map_update_elem(k->grace_map, &key, &k->grace_inner,
+				   BPF_ANY);
+}
+
+void store_kern_quiet(struct store *s)
+{
+	if (s->ops == &kern_ops)
+		kern_of(s)->quiet = true;
+}
+
+/* Puts the elements of a map of cells, summed over the CPUs, into one block of
+ * keys and cells as store_merge_keyed() takes them. */
+static uint8_t *sum_cells(const struct plan_global *pg,
+			  const struct kern_rows *rows)
+{
+	size_t step = (pg->cell.size + 7) / 8 * 8;
+	size_t i, stride = pg->key.size + pg->cell.size;
+	unsigned cpu, cpus = (unsigned)(rows->value_size / step);
+	uint8_t *out = xcalloc(rows->n + 1, stride), *e = out;
+	const uint8_t *v;
+
+	for (i = 0; i < rows->n; i++, e += stride) {
+		memcpy(e, kern_rows_key(rows, i), pg->key.size);
+		v = kern_rows_value(rows, i);
+		for (cpu = 0; cpu < cpus; cpu++, v += step)
+			cell_merge(&pg->cell, (uint64_t *)(e + pg->key.size),
+				   (const uint64_t *)v);
+	}
+	return out;
+}
+
+/* Adds what a map holds to the totals; `move`: and empties it. */
+static int drain_map(struct kern_store *k, unsigned g, int fd,
+		     enum map_kind kind, bool move)
+{
+	const struct plan *p = k->s.plan;
+	const struct plan_global *pg = &p->globals[g];
+	size_t size = (pg->cell.size + 7) / 8 * 8;
+	struct kern_rows rows;
+	uint8_t *elems;
+	int rc;
+
+	if (kind == PM_PERCPU_HASH)
+		size *= p->ncpus;
+	rc = kern_map_read(fd, pg->key.size, size, &rows);
+	if (!rc && rows.n) {
+		elems = sum_cells(pg, &rows);
+		store_merge_keyed(&k->s, g, elems, (unsigned)rows.n);
+		free(elems);
+		if (move)
+			rc = kern_map_delete(fd, &rows);
+	}
+	kern_rows_free(&rows);
+	return rc;
+}
+
+static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
+{
+	const struct plan *p = k->s.plan;
+	const struct plan_global *pg = &p->globals[g];
+	const struct plan_map *m;
+
+	if (!store_is_agg(pg) || !pg->key.n)
+		return 0;
+	m = &p->maps.v[pg->map];
+	if (store_is_live(pg))
+		return drain_map(k, g, k->s.map_fd[pg->map], m->kind, false);
+	return drain_map(k, g, k->bank_fd[pg->map][bank], m->inner, true);
+}
+
+static int kern_drain(struct store *s)
+{
+	struct kern_store *k = kern_of(s);
+	struct control *c = (struct control *)s->control;
+	unsigned g, bank = c->bank & 1;
+	int rc = 0;
+
+	/* One store moves all programs and all aggregates to the other bank:
+	 * what is drained describes one instant. */
+	__atomic_store_n(&c->bank, bank ^ 1, __ATOMIC_SEQ_CST);
+	if (!k->quiet)
+		rc = store_kern_grace(s);
+	if (rc)
+		return rc;
+	store_drain_rows(s, bank);
+	for (g = 0; !rc && g < s->plan->nglobals; g++)
+		rc = drain_global(k, g, bank);
+	return rc;
+}
+
+static void zero_live_rows(struct store *s, unsigned g)
+{
+	const struct plan *p = s->plan;
+	const struct plan_global *pg = &p->globals[g];
+	unsigned r, i;
+
+	for (r = 0; r < p->nrows; r++)
+		for (i = 0; pg->slot && i < s->nprobes; i++)
+			if (pg->slot[i] != UINT32_MAX)
+				memset(s->rows + (size_t)r * p->row_size +
+				       p->bank_off + pg->slot[i], 0,
+				       pg->cell.size);
+}
+
+static int kern_live_del(struct store *s, unsigned g, const void *key)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	struct kern_rows rows;
+	int rc, fd;
+
+	if (!pg->key.n) {
+		zero_live_rows(s, g);
+		return 0;
+	}
+	fd = s->map_fd[pg->map];
+	if (key) {
+		rc = bpf_map_delete_elem(fd, key);
+		return rc == -ENOENT ? 0 : rc;
+	}
+	rc = kern_map_read(fd, pg->key.size,
+			   s->plan->maps.v[pg->map].kind == PM_PERCPU_HASH
+			   ? (size_t)(pg->cell.size + 7) / 8 * 8 * s->plan->ncpus
+			   : pg->cell.size, &rows);
+	if (!rc)
+		rc = kern_map_delete(fd, &rows);
+	kern_rows_free(&rows);
+	return rc;
+}
+
+static const struct store_ops kern_ops = {
+	.name = "kernel",
+	.close = kern_close_store,
+	.get = kern_get,
+	.set = kern_set,
+	.add = kern_add,
+	.del = kern_del,
+	.snapshot = kern_snapshot,
+	.clear = kern_clear,
+	.drain = kern_drain,
+	.live_del = kern_live_del,
+};
