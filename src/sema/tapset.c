@@ -2,34 +2,228 @@
 /* The library: which file defines a name, and reading that file. */
 #include "sema/tapset.h"
 
-#include "sema/sema.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compile.h"
+#include "base/map.h"
+#include "probe/probe.h"
+#include "sema/embedded.h"
+
+struct lib_file {
+	const char *name, *text;
+	size_t len;
+	bool is_macros, is_parsed;
+};
+
+/* A name that a file of an -I directory defines. */
+struct dir_name {
+	enum scan_kind kind;
+	const char *name;
+	unsigned file; /* index in tapset.files */
+};
 
 struct tapset {
 	struct compile *c;
 	struct macros *macros;
+	VEC(struct lib_file) files; /* of -I, then the embedded ones */
+	VEC(struct dir_name) names; /* of -I */
+	unsigned first_embedded;
+	unsigned scanning;	    /* index of the file being scanned */
 };
+
+/* --- -I directories -------------------------------------------------------- */
+
+static char *slurp(struct compile *c, const char *path, size_t *ret_len)
+{
+	FILE *f = fopen(path, "rb");
+	char *text = NULL;
+	size_t n = 0, cap = 0, got;
+
+	if (!f)
+		return NULL;
+	do {
+		if (n + 4096 > cap) {
+			text = arena_grow(c->a, text, cap, cap * 2 + 8192);
+			cap = cap * 2 + 8192;
+		}
+		got = fread(text + n, 1, 4096, f);
+		n += got;
+	} while (got);
+	fclose(f);
+	text[n] = 0;
+	*ret_len = n;
+	return text;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n > m && !strcmp(s + n - m, end);
+}
+
+static void add_name(void *ctx, enum scan_kind kind, const char *name,
+		     size_t len)
+{
+	struct tapset *t = ctx;
+	struct dir_name n = {kind, str_intern(t->c->str, name, len),
+			     t->scanning};
+
+	vec_push(t->c->a, &t->names, n);
+}
+
+static int is_library_file(const struct dirent *de)
+{
+	return ends_in(de->d_name, ".stp") || ends_in(de->d_name, ".stpm");
+}
+
+static void add_dir(struct tapset *t, const char *dir)
+{
+	struct dirent **list;
+	int i, n;
+
+	n = scandir(dir, &list, is_library_file, alphasort);
+	if (n < 0) {
+		complain(t->c, LIBRARY_DIR, NULL, dir, strerror(errno));
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		struct lib_file f = {0};
+
+		f.name = arena_printf(t->c->a, "%s/%s", dir, list[i]->d_name);
+		f.is_macros = ends_in(f.name, ".stpm");
+		f.text = slurp(t->c, f.name, &f.len);
+		free(list[i]);
+		if (!f.text) {
+			complain(t->c, LIBRARY_DIR, NULL, f.name,
+				 strerror(errno));
+			continue;
+		}
+		t->scanning = t->files.n;
+		vec_push(t->c->a, &t->files, f);
+		if (!f.is_macros)
+			scan_names(f.text, f.len, add_name, t);
+	}
+	free(list);
+}
 
 struct tapset *tapset_new(struct compile *c)
 {
 	struct tapset *t = arena_new_of(c->a, struct tapset);
+	unsigned i;
 
 	t->c = c;
+	for (i = 0; i < c->set.include_dirs.n; i++)
+		add_dir(t, c->set.include_dirs.v[i]);
+	t->first_embedded = t->files.n;
+	for (i = 0; i < embedded_nfiles; i++) {
+		const struct embedded_file *e = &embedded_files[i];
+		struct lib_file f = {.name = e->name, .text = e->text,
+				     .len = e->len,
+				     .is_macros = e->is_macros};
+
+		vec_push(c->a, &t->files, f);
+	}
 	return t;
+}
+
+/* --- reading --------------------------------------------------------------- */
+
+static struct source *open_source(struct tapset *t, const struct lib_file *f)
+{
+	struct source *src;
+
+	src = source_new(t->c->a, f->name, f->text, f->len,
+			 t->c->sources.n);
+	src->is_library = 1;
+	vec_push(t->c->a, &t->c->sources, src);
+	return src;
 }
 
 struct macros *tapset_macros(struct tapset *t)
 {
-	if (!t->macros)
-		t->macros = macros_new(t->c);
+	unsigned i;
+
+	if (t->macros)
+		return t->macros;
+	t->macros = macros_new(t->c);
+	for (i = 0; i < t->files.n; i++)
+		if (t->files.v[i].is_macros)
+			macros_load(t->c, t->macros,
+				    open_source(t, &t->files.v[i]));
 	return t->macros;
 }
 
-void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
-		 file_list *out)
+static void read_file(struct tapset *t, unsigned i, file_list *out)
 {
+	struct lib_file *f = &t->files.v[i];
+	struct file *file;
+
+	if (f->is_parsed)
+		return;
+	f->is_parsed = true;
+	file = parse_file(t->c, tapset_macros(t), open_source(t, f),
+			  PARSE_LIBRARY);
+	vec_push(t->c->a, out, file);
 }
 
-void tapset_names(struct tapset *t, enum tapset_kind kind,
+/* First embedded name that is not less than (kind, name). */
+static unsigned lower_bound(enum scan_kind kind, const char *name)
+{
+	unsigned lo = 0, hi = embedded_nnames;
+
+	while (lo < hi) {
+		unsigned mid = lo + (hi - lo) / 2;
+		const struct embedded_name *e = &embedded_names[mid];
+
+		if (e->kind < (int)kind || (e->kind == (int)kind &&
+					    strcmp(e->name, name) < 0))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void tapset_need(struct tapset *t, enum scan_kind kind, const char *name,
+		 file_list *out)
+{
+	bool wild = kind == SCAN_ALIAS && strpbrk(name, "*?");
+	unsigned i;
+
+	for (i = 0; i < t->names.n; i++) {
+		const struct dir_name *n = &t->names.v[i];
+
+		if (n->kind == kind && (wild ? probe_glob(name, n->name)
+					     : !strcmp(name, n->name)))
+			read_file(t, n->file, out);
+	}
+	for (i = lower_bound(kind, wild ? "" : name); i < embedded_nnames;
+	     i++) {
+		const struct embedded_name *e = &embedded_names[i];
+
+		if (e->kind != (int)kind)
+			break;
+		if (!wild && strcmp(e->name, name))
+			break;
+		if (!wild || probe_glob(name, e->name))
+			read_file(t, t->first_embedded + e->file, out);
+	}
+}
+
+void tapset_names(struct tapset *t, enum scan_kind kind,
 		  void (*fn)(void *ctx, const char *name), void *ctx)
 {
+	unsigned i;
+
+	for (i = 0; i < t->names.n; i++)
+		if (t->names.v[i].kind == kind)
+			fn(ctx, t->names.v[i].name);
+	for (i = lower_bound(kind, ""); i < embedded_nnames &&
+					embedded_names[i].kind == (int)kind;
+	     i++)
+		fn(ctx, embedded_names[i].name);
 }

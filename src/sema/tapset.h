@@ -7,31 +7,25 @@
 #ifndef SEMA_TAPSET_H
 #define SEMA_TAPSET_H
 
-#include <stddef.h>
-
 #include "front/parse.h"
+#include "sema/scan.h"
 
 struct compile;
 struct tapset;
 
-enum tapset_kind {
-	TAPSET_FUNCTION,
-	TAPSET_ALIAS,  /* first component of an alias' name */
-	TAPSET_GLOBAL, /* public ones */
-};
-
+/* Reads the -I directories; one that cannot be read is reported. */
 struct tapset *tapset_new(struct compile *c);
-/* The library's macros: needed before the user's script is parsed. */
+/* The library's macros, which the user's script may use too. */
 struct macros *tapset_macros(struct tapset *t);
 /*
- * Parses the files that define the name and were not parsed yet; a NULL list
- * is none. For aliases the name may hold * and ?.
+ * Parses the files that define the name and were not parsed yet, and appends
+ * them to out. For aliases the name may hold * and ?.
  */
 typedef VEC(struct file *) file_list;
-void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
+void tapset_need(struct tapset *t, enum scan_kind kind, const char *name,
 		 file_list *out);
 /* Calls fn for each name of a kind. */
-void tapset_names(struct tapset *t, enum tapset_kind kind,
+void tapset_names(struct tapset *t, enum scan_kind kind,
 		  void (*fn)(void *ctx, const char *name), void *ctx);
 
 #endif
