@@ -42,7 +42,8 @@ struct vm_hooks {
 	void (*skip)(void *ctx, const struct probe *p);
 	/* Current time and identity; fake ones under --runtime=vm. */
 	void (*who)(void *ctx, struct vm_who *ret);
-	/* A record that simulated kernel code sent to the ring. */
+	/* A record that simulated kernel code sent to the ring; called when its
+	 * handler is over, so it may call vm_resume(). */
 	void (*record)(void *ctx, const struct record *r, size_t n);
 	int64_t (*target)(void *ctx);
 };
@@ -69,6 +70,9 @@ int vm_run_kernel(struct vm *vm, const struct code *code, const struct vm_event 
 const char *vm_fault(const struct vm *vm);
 /* Instructions executed so far: for bench and -v. */
 uint64_t vm_steps(const struct vm *vm);
+/* Instructions that one run may execute; 0: no limit for host probes (MAXACTION
+ * bounds those), 2^32 for kernel handlers. */
+void vm_set_budget(struct vm *vm, uint64_t insns);
 /* Deterministic random numbers (tests). */
 void vm_seed(struct vm *vm, uint64_t seed);
 

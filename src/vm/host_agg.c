@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Aggregates: feeding, extractors, bucket counters. */
+#include "vm/host.h"
+
+#include <errno.h>
+
+#include "stat/extract.h"
+
+static const struct plan_global *aggregate(struct vm *vm, uint64_t g,
+					   uint64_t key, const uint8_t **ret)
+{
+	const struct plan_global *pg = vm_global(vm, g);
+
+	if (!pg)
+		return NULL;
+	if (!store_is_agg(pg)) {
+		vm_failed(vm, "%s is not an aggregate", pg->var->name);
+		return NULL;
+	}
+	*ret = host_key(vm, pg, key);
+	return pg->key.n && !*ret ? NULL : pg;
+}
+
+uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
+{
+	const uint8_t *key;
+	const struct plan_global *g = aggregate(vm, a[0], a[1], &key);
+	int err;
+
+	if (!g)
+		return 0;
+	err = store_agg_add(vm->s, (unsigned)a[0], key, (int64_t)a[2]);
+	if (err != -E2BIG)
+		return 0;
+	if (!vm_limit(vm, LIMIT_STP_STRICT_OVERFLOW)) {
+		vm_warn_full(vm, (unsigned)a[0]);
+		return 0;
+	}
+	if (g->var->size)
+		return vm_raise(vm, a[3],
+				"Array overflow, check size limit (%lld)",
+				(long long)g->var->size);
+	return vm_raise(vm, a[3], "Array overflow, check MAXMAPENTRIES");
+}
+
+/* What the extractor could not say in its number, once a session. */
+static void warn_of(struct vm *vm, const struct plan_global *g, unsigned warn)
+{
+	warn &= ~vm->warned_stat;
+	vm->warned_stat |= warn;
+	if (warn & STAT_WARN_SATURATED)
+		vm_warn(vm,
+			"the variance of %s is over 2^63 - 1: shown as that",
+			g->var->name);
+	if (warn & STAT_WARN_OVERFLOW)
+		vm_warn(vm, "the sum of %s needs more than 64 bits: @sum wraps",
+			g->var->name);
+}
+
+uint64_t host_agg_get(struct vm *vm, const uint64_t *a)
+{
+	const uint8_t *key;
+	const struct plan_global *g = aggregate(vm, a[0], a[1], &key);
+	unsigned warn = 0;
+	int64_t v = 0;
+
+	if (!g)
+		return 0;
+	if (a[2] >= STAT_MAX_OP)
+		return vm_failed(vm, "no extractor %llu",
+				 (unsigned long long)a[2]);
+	vm_drain(vm);
+	if (stat_extract(&g->cell, store_agg_cell(vm->s, (unsigned)a[0], key),
+			 (enum stat_op)a[2], (int64_t)a[3], &v, &warn))
+		return vm_raise(vm, a[4], "empty aggregate");
+	if (warn)
+		warn_of(vm, g, warn);
+	return (uint64_t)v;
+}
+
+uint64_t host_agg_hist(struct vm *vm, const uint64_t *a)
+{
+	const uint8_t *key;
+	const struct plan_global *g = aggregate(vm, a[0], a[1], &key);
+	int64_t v = 0;
+	int err;
+
+	if (!g)
+		return 0;
+	if (!g->cell.nbuckets)
+		return vm_failed(vm, "%s has no histogram", g->var->name);
+	vm_drain(vm);
+	err = stat_bucket(&g->cell, store_agg_cell(vm->s, (unsigned)a[0], key),
+			  (int64_t)a[2], &v);
+	if (err == STAT_BAD_INDEX)
+		return vm_raise(vm, a[3], "histogram index out of range");
+	if (err)
+		return vm_raise(vm, a[3], "empty aggregate");
+	return (uint64_t)v;
+}

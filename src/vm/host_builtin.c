@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Built-in functions on the host: arguments, results, and the groups. */
+#include "vm/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t barg_num(struct vm *vm, const struct builtin_call *b, unsigned i)
+{
+	const uint8_t *p = mem_at(vm, b->args + 8ull * i, 8, false);
+	int64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, 8);
+	return v;
+}
+
+const char *barg_str(struct vm *vm, const struct builtin_call *b, unsigned i,
+		     size_t *ret_n)
+{
+	*ret_n = 0;
+	if (vm->halt != HALT_NO)
+		return "";
+	return mem_str(vm, (uint64_t)barg_num(vm, b, i),
+		       (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) - 1, ret_n);
+}
+
+uint64_t bret_str(struct vm *vm, const struct builtin_call *b, const char *s,
+		  size_t n)
+{
+	if (vm->halt == HALT_NO)
+		mem_put_str(vm, b->dst, b->width, s, n);
+	return 0;
+}
+
+/* exit(), error() and their like. */
+static bool builtin_session(struct vm *vm, enum builtin_id id,
+			    const struct builtin_call *b, uint64_t *ret)
+{
+	const char *s;
+	size_t n;
+
+	*ret = 0;
+	switch (id) {
+	case BI_EXIT:
+	case BI_ABORT:
+		if (vm->hooks.exit)
+			vm->hooks.exit(vm->hooks.ctx);
+		if (id == BI_ABORT)
+			vm_raise_final(vm, b->loc, true, "");
+		return true;
+	case BI_ERROR:
+		s = barg_str(vm, b, 0, &n);
+		vm_raise(vm, b->loc, "%.*s", (int)n, s);
+		return true;
+	case BI_WARN:
+		s = barg_str(vm, b, 0, &n);
+		vm_warn(vm, "%.*s", (int)n, s);
+		return true;
+	case BI_LOG:
+		s = barg_str(vm, b, 0, &n);
+		vm->text.n = 0;
+		text_add(&vm->text, s, n);
+		text_add(&vm->text, "\n", 1);
+		if (vm->hooks.out)
+			vm->hooks.out(vm->hooks.ctx, vm->text.s, vm->text.n);
+		return true;
+	case BI_RANDINT:
+		if (barg_num(vm, b, 0) > 1048576)
+			vm_raise(vm, b->loc, "range too wide");
+		else if (barg_num(vm, b, 0) > 0)
+			*ret = vm_random(vm) % (uint64_t)barg_num(vm, b, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint64_t builtin_run(struct vm *vm, enum builtin_id id,
+		     const struct builtin_call *b)
+{
+	uint64_t ret = 0;
+
+	if (builtin_who(vm, id, b, &ret) || builtin_string(vm, id, b, &ret) ||
+	    builtin_session(vm, id, b, &ret) || builtin_time(vm, id, b, &ret) ||
+	    builtin_memory(vm, id, b, &ret))
+		return ret;
+	return vm_raise(vm, b->loc,
+			"%s() needs the registers of a kernel event",
+			builtin_at(id)->name);
+}

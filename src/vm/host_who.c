@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Built-ins about the handler's context: who, when, where. */
+#include "vm/host.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { VM_HZ = 250 };
+
+/* Identities. */
+static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
+{
+	switch (id) {
+	case BI_PID:
+		*ret = w->pid;
+		return true;
+	case BI_TID:
+		*ret = w->tid;
+		return true;
+	case BI_PPID:
+		*ret = w->ppid;
+		return true;
+	case BI_PGRP:
+		*ret = w->pgrp;
+		return true;
+	case BI_SID:
+		*ret = w->sid;
+		return true;
+	case BI_UID:
+		*ret = w->uid;
+		return true;
+	case BI_EUID:
+		*ret = w->euid;
+		return true;
+	case BI_GID:
+		*ret = w->gid;
+		return true;
+	case BI_EGID:
+		*ret = w->egid;
+		return true;
+	case BI_CPU:
+	case BI_CPUID:
+		*ret = w->cpu;
+		return true;
+	case BI_TASK_CURRENT:
+		/* The host has no task_struct to show. */
+		*ret = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Clocks. */
+static bool clocks(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
+{
+	switch (id) {
+	case BI_GETTIMEOFDAY_NS:
+		*ret = (uint64_t)w->wall_ns;
+		return true;
+	case BI_GETTIMEOFDAY_US:
+		*ret = (uint64_t)(w->wall_ns / 1000);
+		return true;
+	case BI_GETTIMEOFDAY_MS:
+		*ret = (uint64_t)(w->wall_ns / 1000000);
+		return true;
+	case BI_GETTIMEOFDAY_S:
+		*ret = (uint64_t)(w->wall_ns / 1000000000);
+		return true;
+	case BI_KTIME_GET_NS:
+	case BI_LOCAL_CLOCK_NS:
+	case BI_GET_CYCLES:
+		*ret = (uint64_t)w->mono_ns;
+		return true;
+	case BI_LOCAL_CLOCK_US:
+		*ret = (uint64_t)(w->mono_ns / 1000);
+		return true;
+	case BI_LOCAL_CLOCK_MS:
+		*ret = (uint64_t)(w->mono_ns / 1000000);
+		return true;
+	case BI_LOCAL_CLOCK_S:
+		*ret = (uint64_t)(w->mono_ns / 1000000000);
+		return true;
+	case BI_JIFFIES:
+		*ret = (uint64_t)(w->mono_ns / (1000000000 / VM_HZ));
+		return true;
+	case BI_HZ:
+		*ret = VM_HZ;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The quoted text behind word in a probe point: up to the quote, or to the
+ * first of the stop bytes. */
+static const char *quoted(const char *pp, const char *word, const char *stop,
+			  size_t *ret_n)
+{
+	const char *s = pp ? strstr(pp, word) : NULL;
+	const char *end;
+
+	*ret_n = 0;
+	if (!s)
+		return "";
+	s += strlen(word);
+	if (*s++ != '"')
+		return "";
+	end = strchr(s, '"');
+	if (end)
+		*ret_n = strcspn(s, stop) < (size_t)(end - s) ?
+			     strcspn(s, stop) :
+			     (size_t)(end - s);
+	return s;
+}
+
+/* The probe itself. */
+static bool place(struct vm *vm, enum builtin_id id,
+		  const struct builtin_call *b, uint64_t *ret)
+{
+	const struct probe *p = vm->probe;
+	const char *s = "";
+	struct vm_who w;
+	size_t n;
+
+	switch (id) {
+	case BI_USER_MODE:
+		vm_whoami(vm, &w);
+		*ret = w.user_mode;
+		return true;
+	case BI_PP:
+		s = p && p->pp ? p->pp : "";
+		n = strlen(s);
+		break;
+	case BI_PN:
+		s = p && p->pn ? p->pn : "";
+		n = strlen(s);
+		break;
+	case BI_PROBE_TYPE:
+		s = p && p->family && p->family->type ? p->family->type : "";
+		n = strlen(s);
+		break;
+	case BI_PPFUNC:
+	case BI_PROBEFUNC:
+		s = quoted(p ? p->pp : NULL, "function(", "@\"", &n);
+		if (!n)
+			s = quoted(p ? p->pp : NULL, "statement(", "@\"", &n);
+		break;
+	case BI_PROBEMOD:
+		s = quoted(p ? p->pp : NULL, "module(", "\"", &n);
+		break;
+	case BI_IS_RETURN:
+		*ret = p && p->is_return;
+		return true;
+	case BI_REGISTERS_VALID:
+		*ret = 0;
+		return true;
+	default:
+		return false;
+	}
+	*ret = bret_str(vm, b, s, n);
+	return true;
+}
+
+bool builtin_who(struct vm *vm, enum builtin_id id,
+		 const struct builtin_call *b, uint64_t *ret)
+{
+	struct vm_who w;
+
+	switch (id) {
+	case BI_TARGET:
+		*ret = vm->hooks.target ?
+			   (uint64_t)vm->hooks.target(vm->hooks.ctx) :
+			   (uint64_t)vm->c->set.target_pid;
+		return true;
+	case BI_STP_PID:
+		*ret = (uint64_t)getpid();
+		return true;
+	case BI_EXECNAME:
+	case BI_PEXECNAME:
+		vm_whoami(vm, &w);
+		if (id == BI_EXECNAME)
+			*ret = bret_str(vm, b, w.comm,
+					strnlen(w.comm, sizeof(w.comm)));
+		else
+			*ret = bret_str(vm, b, w.pcomm,
+					strnlen(w.pcomm, sizeof(w.pcomm)));
+		return true;
+	default:
+		break;
+	}
+	if (id > BI_HZ)
+		return place(vm, id, b, ret);
+	vm_whoami(vm, &w);
+	return ids(&w, id, ret) || clocks(&w, id, ret);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Who, when, and reading memory, as the simulated event has it. */
+#include "vm/sim.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SIM_HZ = 250 };
+
+/* Some address in the kernel's half, the same for a thread. */
+static const uint64_t TASKS = 0xffff888000000000ull;
+
+uint64_t sim_ktime(struct vm *vm, const uint64_t *a)
+{
+	struct vm_who w;
+
+	vm_whoami(vm, &w);
+	return (uint64_t)w.mono_ns;
+}
+
+uint64_t sim_jiffies(struct vm *vm, const uint64_t *a)
+{
+	return sim_ktime(vm, a) / (1000000000 / SIM_HZ);
+}
+
+uint64_t sim_prandom(struct vm *vm, const uint64_t *a)
+{
+	return (uint32_t)vm_random(vm);
+}
+
+uint64_t sim_cpu(struct vm *vm, const uint64_t *a)
+{
+	struct vm_who w;
+
+	vm_whoami(vm, &w);
+	/* An event file may come from a bigger machine than the plan is for. */
+	return w.cpu % (vm->s && vm->s->plan->ncpus ? vm->s->plan->ncpus : 1);
+}
+
+uint64_t sim_pid_tgid(struct vm *vm, const uint64_t *a)
+{
+	struct vm_who w;
+
+	vm_whoami(vm, &w);
+	return (uint64_t)w.pid << 32 | w.tid;
+}
+
+uint64_t sim_uid_gid(struct vm *vm, const uint64_t *a)
+{
+	struct vm_who w;
+
+	vm_whoami(vm, &w);
+	return (uint64_t)w.gid << 32 | w.uid;
+}
+
+uint64_t sim_comm(struct vm *vm, const uint64_t *a)
+{
+	struct vm_who w;
+	uint8_t *dst = mem_at(vm, a[0], (uint32_t)a[1], true);
+	uint32_t n = (uint32_t)a[1];
+
+	if (!dst || !n)
+		return (uint64_t)-EINVAL;
+	vm_whoami(vm, &w);
+	memset(dst, 0, n);
+	memcpy(dst, w.comm, strnlen(w.comm, n < 16 ? n - 1 : 15));
+	return 0;
+}
+
+uint64_t sim_task(struct vm *vm, const uint64_t *a)
+{
+	return TASKS + ((sim_pid_tgid(vm, a) & 0xffffff) << 14);
+}
+
+/* The program's own memory counts: the kernel could read it too. */
+static int read_some(struct vm *vm, uint64_t addr, uint8_t *dst, size_t n,
+		     int user)
+{
+	const uint8_t *own = user ? NULL : mem_find(vm, addr, n, false);
+
+	if (own) {
+		memmove(dst, own, n);
+		return 0;
+	}
+	return mem_read_target(vm, addr, dst, n, user);
+}
+
+static uint64_t read_bytes(struct vm *vm, const uint64_t *a, int user)
+{
+	uint32_t n = (uint32_t)a[1];
+	uint8_t *dst = mem_at(vm, a[0], n, true);
+
+	if (!dst || !n)
+		return 0;
+	if (!read_some(vm, a[2], dst, n, user))
+		return 0;
+	memset(dst, 0, n);
+	return (uint64_t)-EFAULT;
+}
+
+uint64_t sim_read_user(struct vm *vm, const uint64_t *a)
+{
+	return read_bytes(vm, a, 1);
+}
+
+uint64_t sim_read_kernel(struct vm *vm, const uint64_t *a)
+{
+	return read_bytes(vm, a, 0);
+}
+
+/* The length with its NUL, which is always there. */
+static uint64_t read_string(struct vm *vm, const uint64_t *a, int user)
+{
+	uint32_t n = (uint32_t)a[1], i;
+	uint8_t *dst = mem_at(vm, a[0], n, true);
+
+	if (!dst || !n)
+		return 0;
+	for (i = 0; i < n; i++) {
+		if (read_some(vm, a[2] + i, dst + i, 1, user)) {
+			memset(dst, 0, n);
+			return (uint64_t)-EFAULT;
+		}
+		if (!dst[i])
+			return i + 1;
+	}
+	dst[n - 1] = 0;
+	return n;
+}
+
+uint64_t sim_read_user_str(struct vm *vm, const uint64_t *a)
+{
+	return read_string(vm, a, 1);
+}
+
+uint64_t sim_read_kernel_str(struct vm *vm, const uint64_t *a)
+{
+	return read_string(vm, a, 0);
+}
