@@ -452,7 +452,7 @@ int events_open(struct events *e, struct compile *c, const char *file)
 {
 	int fd, rc;
 
-	*e = (struct events){ .c = c, .file = file };
+	*e = (struct events){ .c = c, .file = arena_strdup(c->a, file) };
 	fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC)
 			       : STDIN_FILENO;
 	if (fd < 0)
@@ -475,14 +475,15 @@ int events_open(struct events *e, struct compile *c, const char *file)
 		if (rc == 1)
 			continue;
 		if (line && !rc) {
-			/* The first event: next_word() cut the line; join it
-			 * again, it is read once more. */
-			char *p;
+			/* The first event is read again by events_next(): put
+			 * back what was cut. */
+			char *p, *end = e->text + e->pos - 1;
 
-			for (p = e->text + before; p < e->text + e->pos - 1;
-			     p++)
+			for (p = line; p < end; p++)
 				if (!*p)
 					*p = ' ';
+			if (e->pos <= e->n)
+				*end = '\n';
 			e->pos = before;
 			e->line--;
 		}
