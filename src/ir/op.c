@@ -57,6 +57,16 @@ bool ins_host_only(const struct ir_ins *i)
 		(i->builtin->flags & BF_HOST));
 }
 
+bool ins_removable(const struct ir_ins *i)
+{
+	if (i->target[0] || !i->has_dst)
+		return false;
+	if (i->op == OP_BCALL)
+		return (i->builtin->flags & (BF_PURE | BF_CTX)) &&
+		       !(i->builtin->flags & (BF_EFFECT | BF_FAIL));
+	return !(ops[i->op].flags & (OPF_X | OPF_T)) && i->op != OP_LOOP;
+}
+
 void ir_number(struct ir_func *f)
 {
 	unsigned n = 0;

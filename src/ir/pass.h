@@ -6,5 +6,8 @@
 #include "ir/ir.h"
 
 void opt_fold(struct compile *c, struct ir *ir);
+void opt_split(struct compile *c, struct ir *ir);
+void opt_take(struct compile *c, struct ir *ir);
+void opt_outline(struct compile *c, struct ir *ir);
 
 #endif

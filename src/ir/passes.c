@@ -25,6 +25,10 @@ void ir_passes(struct compile *c, struct ir *ir)
 		void (*run)(struct compile *c, struct ir *ir);
 	} passes[] = {
 		{"fold", opt_fold},
+		{"split", opt_split},
+		{"take", opt_take},
+		{"fold", opt_fold},
+		{"outline", opt_outline},
 	};
 
 	check_all(c, ir, "build");

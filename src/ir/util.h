@@ -51,5 +51,15 @@ bool val_is_str(const struct ir_func *f, const struct ir_val *v);
 uint8_t *ir_reachable(struct arena *a, struct ir_func *f);
 /* Removes unreachable blocks, renumbers; true when there were any. */
 bool ir_prune(struct arena *a, struct ir_func *f);
+/* live before the instruction, from live after it. */
+void ins_flow(const struct ir_ins *i, uint64_t *live);
+/* Likewise for a block; list has room for block_longest() instructions. */
+void block_flow(const struct ir_block *b, struct ir_ins **list, uint64_t *live);
+unsigned block_longest(const struct ir_func *f);
+/* Has no effect but its result: may go when that is not used. */
+bool ins_removable(const struct ir_ins *i);
+/* A copy, added to ir.funcs; *ret_map: from block id to the copy's block. */
+struct ir_func *func_copy(struct arena *a, struct ir *ir,
+			  const struct ir_func *f, struct ir_block ***ret_map);
 
 #endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * needs:  kernel handlers with all calls inlined that can be
+ * keeps:  what the handler does; output stays in order
+ * breaks: kernel functions have no host-only instruction any more; each that
+ *         had one gets a host version, entered at resume points
+ *
+ * At the first host-only instruction on a path the kernel handler sends its
+ * live registers to the host, which goes on with the same instruction.
+ */
+#include "ir/pass.h"
+
+#include <string.h>
+
+#include "ir/split.h"
+
+/* --- what the kernel cannot do --------------------------------------------------- */
+
+static bool uses_matched(const struct ir_func *f)
+{
+	for (const struct ir_block *b = f->blocks; b; b = b->next)
+		for (const struct ir_ins *i = b->first; i; i = i->next)
+			if (i->builtin && (i->builtin->id == BI_MATCHED ||
+					   i->builtin->id == BI_NGROUPS))
+				return true;
+	return false;
+}
+
+static bool kernel_stat(int64_t op)
+{
+	return op == STAT_COUNT || op == STAT_SUM || op == STAT_MIN ||
+	       op == STAT_MAX || op == STAT_AVG;
+}
+
+static bool goes_to_host(const struct split *s, const struct ir_ins *i)
+{
+	if (ins_host_only(i))
+		return true;
+	switch (i->op) {
+	case OP_CALL:
+		return true;
+	case OP_SPRINT: /* the text of an error */
+		return i->num != 0;
+	case OP_MATCH: /* matched() looks at what the host's match left */
+		return s->matched;
+	case OP_SGET:
+		return !kernel_stat(i->num);
+	case OP_ASET:
+	case OP_AADD:
+	case OP_AXADD: /* evicting the oldest needs order */
+		return i->global->wrap;
+	default:
+		return false;
+	}
+}
+
+/* --- resume points ----------------------------------------------------------------- */
+
+/* Operands: what is live before instruction i of block b. */
+static void live_before(struct split *s, const struct ir_block *b,
+			const struct ir_ins *at, struct resume_at *p)
+{
+	uint64_t *set = arena_array(s->a, uint64_t, s->live->words);
+	unsigned n = 0;
+
+	memcpy(set, s->live->out[b->id], s->live->words * sizeof(*set));
+	for (const struct ir_ins *i = b->first; i; i = i->next)
+		s->list[n++] = (struct ir_ins *)i;
+	while (n && s->list[n - 1] != at)
+		ins_flow(s->list[--n], set);
+	if (n)
+		ins_flow(s->list[n - 1], set);
+	for (unsigned r = 0; r < s->f->regs.n; r++)
+		if (set[r / 64] >> (r % 64) & 1)
+			vec_push(s->a, &p->live, r);
+	p->set = set;
+}
+
+/* Host: block b splits before the n-th instruction; the point enters there. */
+static struct ir_block *split_host(struct split *s, struct ir_block *b,
+				   unsigned n)
+{
+	struct ir_block *tail = b, *enter;
+	struct ir_ins *i = b->first, *prev = NULL, *j;
+
+	while (n--) {
+		prev = i;
+		i = i->next;
+	}
+	if (prev) {
+		tail = arena_new_of(s->a, struct ir_block);
+		tail->loop_depth = b->loop_depth;
+		tail->first = i;
+		tail->last = b->last;
+		tail->next = b->next;
+		b->next = tail;
+		j = ins_new(s->a, OP_JMP, 0);
+		j->loc = i->loc;
+		j->target[0] = tail;
+		prev->next = j;
+		b->last = j;
+	}
+	enter = arena_new_of(s->a, struct ir_block);
+	j = ins_new(s->a, OP_ENTER, 0);
+	j->loc = i->loc;
+	block_append(enter, j);
+	j = ins_new(s->a, OP_JMP, 0);
+	j->loc = i->loc;
+	j->target[0] = tail;
+	block_append(enter, j);
+	return enter;
+}
+
+/* Kernel: block b ends before instruction `at` with a RESUME. */
+static struct ir_ins *cut_kernel(struct split *s, struct ir_block *b,
+				 struct ir_ins *at)
+{
+	struct ir_ins *prev = NULL, *r;
+
+	for (struct ir_ins *i = b->first; i != at; i = i->next)
+		prev = i;
+	r = ins_new(s->a, OP_RESUME, 0);
+	r->loc = at->loc;
+	if (prev)
+		prev->next = r;
+	else
+		b->first = r;
+	b->last = r;
+	return r;
+}
+
+static void add_point(struct split *s, struct ir_block *b, struct ir_ins *at,
+		      unsigned n)
+{
+	struct resume_at *p = arena_new_of(s->a, struct resume_at);
+
+	live_before(s, b, at, p);
+	p->enter = split_host(s, s->map[b->id], n);
+	p->block = b;
+	p->resume = cut_kernel(s, b, at);
+	p->resume->num = s->points.n;
+	p->enter->first->num = s->points.n;
+	vec_push(s->a, &s->points, p);
+}
+
+/* Walks what the kernel reaches; cuts where it cannot go on. */
+static void cut_paths(struct split *s)
+{
+	struct ir_block **stack = arena_array(s->a, struct ir_block *,
+					      s->f->nblocks + 1);
+	uint8_t *seen = arena_alloc(s->a, s->f->nblocks + 1);
+	unsigned n = 0;
+
+	stack[n++] = s->f->blocks;
+	seen[s->f->blocks->id] = 1;
+	while (n) {
+		struct ir_block *b = stack[--n], *succ[2];
+		struct ir_ins *i = b->first;
+		unsigned at = 0, ns;
+
+		for (; i && !goes_to_host(s, i); i = i->next)
+			at++;
+		if (i) {
+			add_point(s, b, i, at);
+			continue;
+		}
+		ns = ir_succ(b, succ);
+		for (unsigned k = ns; k-- > 0;) {
+			if (seen[succ[k]->id])
+				continue;
+			seen[succ[k]->id] = 1;
+			stack[n++] = succ[k];
+		}
+	}
+}
+
+static bool needs_split(const struct split *s)
+{
+	for (const struct ir_block *b = s->f->blocks; b; b = b->next)
+		for (const struct ir_ins *i = b->first; i; i = i->next)
+			if (goes_to_host(s, i))
+				return true;
+	return false;
+}
+
+/* Operands of RESUME and of its ENTER: the live registers, then what was
+ * fetched ahead. */
+static void set_operands(struct split *s, struct resume_at *p)
+{
+	unsigned n = p->live.n + p->ahead.n;
+	struct ir_ins *to[2] = {p->resume, p->enter->first};
+
+	for (unsigned k = 0; k < 2; k++) {
+		to[k]->nargs = n;
+		to[k]->args = arena_array(s->a, struct ir_val, n + 1);
+		for (unsigned i = 0; i < p->live.n; i++)
+			to[k]->args[i] = val_reg(p->live.v[i]);
+		for (unsigned i = 0; i < p->ahead.n; i++)
+			to[k]->args[p->live.n + i] = val_reg(p->ahead.v[i]);
+	}
+}
+
+static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
+{
+	struct split s = {.c = c, .a = c->a, .ir = ir, .f = f};
+	struct ir_block *last = NULL;
+
+	ir_prune(c->a, f);
+	s.matched = uses_matched(f);
+	if (!needs_split(&s))
+		return;
+	s.live = ir_liveness(c->a, f);
+	s.list = arena_array(c->a, struct ir_ins *, block_longest(f) + 1);
+	s.use = reg_uses(c->a, f);
+	s.host = func_copy(c->a, ir, f, &s.map);
+	s.host->place = PLACE_HOST;
+	s.host->name = arena_printf(c->a, "%s host", f->name);
+	cut_paths(&s);
+	for (unsigned i = 0; i < s.points.n; i++) {
+		struct ir_block *e = s.points.v[i]->enter;
+
+		vec_push(c->a, &s.host->resume, e);
+		if (last)
+			last->next = e;
+		last = e;
+	}
+	if (last) {
+		last->next = s.host->blocks;
+		s.host->blocks = s.points.v[0]->enter;
+	}
+	f->nresume = s.host->nresume = s.points.n;
+	ir_prune(c->a, f);
+	ir_prune(c->a, s.host);
+	split_fetch_ahead(&s);
+	for (unsigned i = 0; i < s.points.n; i++)
+		set_operands(&s, s.points.v[i]);
+	ir_prune(c->a, f);
+	ir_prune(c->a, s.host);
+}
+
+void opt_split(struct compile *c, struct ir *ir)
+{
+	unsigned n = ir->funcs.n;
+
+	for (unsigned i = 0; i < n; i++)
+		if (ir->funcs.v[i]->place == PLACE_KERNEL)
+			split_func(c, ir, ir->funcs.v[i]);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* State of splitting one kernel handler. */
+#ifndef IR_SPLIT_H
+#define IR_SPLIT_H
+
+#include "ir/fold.h"
+#include "ir/ir.h"
+#include "ir/util.h"
+
+/* Where the kernel stops and the host goes on. */
+struct resume_at {
+	struct ir_block *block;	/* kernel: ends in resume */
+	struct ir_ins *resume;
+	struct ir_block *enter; /* host */
+	VEC(uint32_t) live;
+	uint64_t *set;		/* the same, as bits */
+	VEC(uint32_t) ahead;	/* registers fetched ahead */
+};
+
+struct split {
+	struct compile *c;
+	struct arena *a;
+	struct ir *ir;
+	struct ir_func *f, *host;
+	struct ir_live *live;	/* of f as it was */
+	struct reg_use *use;	/* likewise; definitions of the kernel's code */
+	struct ir_ins **list;
+	struct ir_block **map;	/* kernel block id (as it was) to host block */
+	bool matched;
+	VEC(struct resume_at *) points;
+};
+
+/*
+ * What the host part would read from the probe's context or the target's
+ * memory is read by the kernel before it sends: reports what cannot be.
+ */
+void split_fetch_ahead(struct split *s);
+
+#endif
