@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The instruction builder. */
+#include "gen/asm.h"
+
+#include <assert.h>
+
+enum { UNBOUND = UINT32_MAX };
+
+void asm_init(struct assembler *as, struct arena *a)
+{
+	*as = (struct assembler){.a = a, .loc = UINT32_MAX};
+}
+
+static struct bpf_insn *add(struct assembler *as, int code, int dst, int src,
+			    int off, int32_t imm)
+{
+	struct bpf_insn in = {
+		.code = (uint8_t)code,
+		.dst_reg = (uint8_t)(dst & 15),
+		.src_reg = (uint8_t)(src & 15),
+		.off = (int16_t)off,
+		.imm = imm,
+	};
+
+	vec_push(as->a, &as->insns, in);
+	vec_push(as->a, &as->locs, as->loc);
+	return &as->insns.v[as->insns.n - 1];
+}
+
+unsigned asm_label(struct assembler *as)
+{
+	vec_push(as->a, &as->labels, UNBOUND);
+	return as->labels.n - 1;
+}
+
+void asm_bind(struct assembler *as, unsigned label)
+{
+	assert(as->labels.v[label] == UNBOUND);
+	as->labels.v[label] = as->insns.n;
+}
+
+uint32_t asm_here(const struct assembler *as)
+{
+	return as->insns.n;
+}
+
+static void fix(struct assembler *as, unsigned label, bool func)
+{
+	struct asm_fixup f = {as->insns.n, label, func};
+
+	vec_push(as->a, &as->fixups, f);
+}
+
+void asm_finish(struct assembler *as)
+{
+	for (unsigned i = 0; i < as->fixups.n; i++) {
+		struct asm_fixup *f = &as->fixups.v[i];
+		struct bpf_insn *in = &as->insns.v[f->insn];
+		uint32_t at = as->labels.v[f->label];
+		int64_t dist = (int64_t)at - f->insn - 1;
+
+		assert(at != UNBOUND);
+		if (f->func) {
+			in->imm = (int32_t)dist;
+			continue;
+		}
+		if (dist < INT16_MIN || dist > INT16_MAX)
+			as->far_jump = true;
+		in->off = (int16_t)dist;
+	}
+}
+
+void asm_mov(struct assembler *as, int dst, int src)
+{
+	if (dst == src)
+		return;
+	as->written |= 1u << dst;
+	add(as, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+void asm_mov32(struct assembler *as, int dst, int src)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_ALU | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void imm64(struct assembler *as, int dst, int kind, int32_t lo,
+		  int32_t hi)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_LD | BPF_DW | BPF_IMM, dst, kind, 0, lo);
+	add(as, 0, 0, 0, 0, hi);
+}
+
+void asm_imm(struct assembler *as, int dst, int64_t imm)
+{
+	if (imm >= INT32_MIN && imm <= INT32_MAX) {
+		as->written |= 1u << dst;
+		add(as, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, (int32_t)imm);
+	} else if (imm >= 0 && imm <= UINT32_MAX) {
+		/* 32-bit moves clear the upper half */
+		as->written |= 1u << dst;
+		add(as, BPF_ALU | BPF_MOV | BPF_K, dst, 0, 0, (int32_t)imm);
+	} else {
+		imm64(as, dst, 0, (int32_t)imm, (int32_t)(imm >> 32));
+	}
+}
+
+void asm_alu(struct assembler *as, int op, int dst, int src)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_ALU64 | op | BPF_X, dst, src, 0, 0);
+}
+
+void asm_alui(struct assembler *as, int op, int dst, int32_t imm)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_ALU64 | op | BPF_K, dst, 0, 0, imm);
+}
+
+void asm_neg(struct assembler *as, int dst)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_ALU64 | BPF_NEG, dst, 0, 0, 0);
+}
+
+void asm_swap64(struct assembler *as, int dst)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, 64);
+}
+
+static int width(int size)
+{
+	switch (size) {
+	case 1:
+		return BPF_B;
+	case 2:
+		return BPF_H;
+	case 4:
+		return BPF_W;
+	default:
+		assert(size == 8);
+		return BPF_DW;
+	}
+}
+
+void asm_load(struct assembler *as, int size, int dst, int base, int off)
+{
+	as->written |= 1u << dst;
+	add(as, BPF_LDX | BPF_MEM | width(size), dst, base, off, 0);
+}
+
+void asm_store(struct assembler *as, int size, int base, int off, int src)
+{
+	add(as, BPF_STX | BPF_MEM | width(size), base, src, off, 0);
+}
+
+void asm_storei(struct assembler *as, int size, int base, int off, int32_t imm)
+{
+	add(as, BPF_ST | BPF_MEM | width(size), base, 0, off, imm);
+}
+
+void asm_atomic(struct assembler *as, int op, int base, int off, int src)
+{
+	if (op == BPF_CMPXCHG)
+		as->written |= 1u << R0;
+	else if (op & BPF_FETCH)
+		as->written |= 1u << src;
+	add(as, BPF_STX | BPF_ATOMIC | BPF_DW, base, src, off, op);
+}
+
+void asm_jmp(struct assembler *as, unsigned label)
+{
+	fix(as, label, false);
+	add(as, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+}
+
+void asm_jif(struct assembler *as, int op, int dst, int src, unsigned label)
+{
+	fix(as, label, false);
+	add(as, BPF_JMP | op | BPF_X, dst, src, 0, 0);
+}
+
+void asm_jifi(struct assembler *as, int op, int dst, int32_t imm,
+	      unsigned label)
+{
+	fix(as, label, false);
+	add(as, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
+}
+
+void asm_jifi32(struct assembler *as, int op, int dst, int32_t imm,
+		unsigned label)
+{
+	fix(as, label, false);
+	add(as, BPF_JMP32 | op | BPF_K, dst, 0, 0, imm);
+}
+
+void asm_call(struct assembler *as, int helper)
+{
+	as->written |= 0x3f; /* r0 to r5 */
+	add(as, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+void asm_exit(struct assembler *as)
+{
+	add(as, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+static void relocate(struct assembler *as, enum reloc_kind kind, uint32_t map,
+		     uint32_t off, uint32_t func)
+{
+	struct reloc r = {as->insns.n, kind, map, off, func};
+
+	vec_push(as->a, &as->relocs, r);
+}
+
+void asm_map(struct assembler *as, int dst, uint32_t map)
+{
+	relocate(as, RELOC_MAP, map, 0, 0);
+	imm64(as, dst, BPF_PSEUDO_MAP_FD, 0, 0);
+}
+
+void asm_value(struct assembler *as, int dst, uint32_t map, uint32_t off)
+{
+	relocate(as, RELOC_VALUE, map, off, 0);
+	imm64(as, dst, BPF_PSEUDO_MAP_VALUE, 0, (int32_t)off);
+}
+
+void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label)
+{
+	relocate(as, RELOC_FUNC, 0, 0, func);
+	fix(as, label, true);
+	imm64(as, dst, BPF_PSEUDO_FUNC, 0, 0);
+}
+
+void asm_call_func(struct assembler *as, uint32_t func)
+{
+	as->written |= 0x3f;
+	relocate(as, RELOC_FUNC, 0, 0, func);
+	add(as, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
+}
+
+void asm_call_label(struct assembler *as, unsigned label)
+{
+	as->written |= 0x3f;
+	fix(as, label, true);
+	add(as, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
+}

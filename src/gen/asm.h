@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instruction builder: appends eBPF instructions, patches jumps to labels,
+ * remembers relocations and the place in the script of each instruction.
+ */
+#ifndef GEN_ASM_H
+#define GEN_ASM_H
+
+#include "gen/code.h"
+
+/* Registers by their roles in the calling convention. */
+enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
+
+struct asm_fixup {
+	uint32_t insn;
+	unsigned label;
+	bool func; /* ld_imm64 of a callback: the distance goes into imm */
+};
+
+struct assembler {
+	struct arena *a;
+	VEC(struct bpf_insn) insns;
+	VEC(uint32_t) locs;
+	VEC(uint32_t) labels; /* instruction, or UINT32_MAX while unbound */
+	VEC(struct asm_fixup) fixups;
+	VEC(struct reloc) relocs;
+	uint32_t loc;	    /* of the instructions being made */
+	uint32_t written;   /* bit per register that was written since cleared */
+	bool far_jump;	    /* a jump does not fit its 16 bits */
+};
+
+void asm_init(struct assembler *as, struct arena *a);
+unsigned asm_label(struct assembler *as);
+void asm_bind(struct assembler *as, unsigned label);
+/* Index of the next instruction. */
+uint32_t asm_here(const struct assembler *as);
+/* Patches all jumps; all labels that are used must be bound. */
+void asm_finish(struct assembler *as);
+
+/* dst = src; dst = imm (one or two instructions). */
+void asm_mov(struct assembler *as, int dst, int src);
+void asm_imm(struct assembler *as, int dst, int64_t imm);
+void asm_mov32(struct assembler *as, int dst, int src);
+/* dst op= src, 64 bits: BPF_ADD ... */
+void asm_alu(struct assembler *as, int op, int dst, int src);
+/* dst op= imm; imm fits 32 bits. */
+void asm_alui(struct assembler *as, int op, int dst, int32_t imm);
+void asm_neg(struct assembler *as, int dst);
+/* Byte swap of 64 bits to big endian: strings compare as numbers then. */
+void asm_swap64(struct assembler *as, int dst);
+/* size in bytes: 1, 2, 4, 8. */
+void asm_load(struct assembler *as, int size, int dst, int base, int off);
+void asm_store(struct assembler *as, int size, int base, int off, int src);
+void asm_storei(struct assembler *as, int size, int base, int off,
+		int32_t imm);
+/* *(u64 *)(base + off) op src; op: BPF_ADD, BPF_OR | BPF_FETCH, BPF_XCHG,
+ * BPF_CMPXCHG (expected value in r0, old value to r0) ... */
+void asm_atomic(struct assembler *as, int op, int base, int off, int src);
+void asm_jmp(struct assembler *as, unsigned label);
+void asm_jif(struct assembler *as, int op, int dst, int src, unsigned label);
+void asm_jifi(struct assembler *as, int op, int dst, int32_t imm,
+	      unsigned label);
+/* Compares the low 32 bits: helper results of kernels before 6.4. */
+void asm_jifi32(struct assembler *as, int op, int dst, int32_t imm,
+		unsigned label);
+void asm_call(struct assembler *as, int helper);
+void asm_exit(struct assembler *as);
+/* dst = the map's descriptor; the address of element 0 of map, plus off. */
+void asm_map(struct assembler *as, int dst, uint32_t map);
+void asm_value(struct assembler *as, int dst, uint32_t map, uint32_t off);
+/* dst = address of the subprogram of ir function func, at label. */
+void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label);
+/* Calls the ir function func of another code (host). */
+void asm_call_func(struct assembler *as, uint32_t func);
+/* Calls a subprogram of this code. */
+void asm_call_label(struct assembler *as, unsigned label);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands, temporaries and leaving: what all lowering is written with. */
+#include "gen/emit.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+	/* Longer strings are copied by a helper: 16 loads and stores cost
+	 * about what the call does. */
+	COPY_INLINE = 128,
+	PROBE_READ_KERNEL = 113,
+};
+
+static void note_pseudo(struct emit *e, enum pseudo p)
+{
+	if (e->dry)
+		e->notes[e->ins_no].pseudo |= 1u << p;
+}
+
+/* --- homes --------------------------------------------------------------- */
+
+/* Where a home is; tmp is loaded with the base when that is not r10. */
+static struct mem home_mem(struct emit *e, const struct home *h, int tmp)
+{
+	const struct home *via;
+
+	switch (h->kind) {
+	case HOME_FRAME:
+		return (struct mem){FP, h->off};
+	case HOME_ROOT:
+	case HOME_SCRATCH:
+		via = &e->homes[e->nregs +
+				(h->kind == HOME_ROOT ? PS_ROOT : PS_SCR)];
+		if (via->kind == HOME_REG)
+			return (struct mem){via->reg, h->off};
+		struct mem m = home_mem(e, via, tmp);
+
+		asm_load(e->as, 8, tmp, m.base, m.off);
+		return (struct mem){tmp, h->off};
+	default:
+		assert(!"a register has no memory");
+		return (struct mem){FP, 0};
+	}
+}
+
+struct mem emit_mem(struct emit *e, uint32_t r, int tmp)
+{
+	return home_mem(e, &e->homes[r], tmp);
+}
+
+static int reg_of(struct emit *e, uint32_t r, int tmp)
+{
+	const struct home *h = &e->homes[r];
+	struct mem m;
+
+	if (h->kind == HOME_REG)
+		return h->reg;
+	m = home_mem(e, h, tmp);
+	asm_load(e->as, 8, tmp, m.base, m.off);
+	return tmp;
+}
+
+int emit_use(struct emit *e, const struct ir_val *v, int tmp)
+{
+	if (v->kind == VAL_NUM) {
+		asm_imm(e->as, tmp, v->num);
+		return tmp;
+	}
+	assert(v->kind == VAL_REG);
+	return reg_of(e, v->reg, tmp);
+}
+
+void emit_load(struct emit *e, int reg, const struct ir_val *v)
+{
+	asm_mov(e->as, reg, emit_use(e, v, reg));
+}
+
+bool emit_is_imm(const struct ir_val *v)
+{
+	return v->kind == VAL_NUM && v->num >= INT32_MIN && v->num <= INT32_MAX;
+}
+
+int emit_dst(struct emit *e, int tmp)
+{
+	const struct home *h;
+
+	if (!e->ins->has_dst)
+		return tmp;
+	h = &e->homes[e->ins->dst];
+	return h->kind == HOME_REG ? h->reg : tmp;
+}
+
+void emit_put(struct emit *e, int reg)
+{
+	const struct home *h;
+	struct mem m;
+
+	if (!e->ins->has_dst)
+		return;
+	h = &e->homes[e->ins->dst];
+	if (h->kind == HOME_REG) {
+		asm_mov(e->as, h->reg, reg);
+		return;
+	}
+	m = home_mem(e, h, reg == R1 ? R2 : R1);
+	asm_store(e->as, 8, m.base, m.off, reg);
+}
+
+int emit_pseudo(struct emit *e, enum pseudo p, int tmp)
+{
+	note_pseudo(e, p);
+	return reg_of(e, e->nregs + p, tmp);
+}
+
+/* --- strings ------------------------------------------------------------- */
+
+uint32_t emit_width(struct emit *e, const struct ir_val *v)
+{
+	if (v->kind == VAL_STR)
+		return round8((uint32_t)strlen(v->str) + 1);
+	assert(v->kind == VAL_REG);
+	return e->f->regs.v[v->reg].width;
+}
+
+void emit_addr(struct emit *e, int reg, const struct ir_val *v)
+{
+	struct mem m;
+
+	if (v->kind == VAL_STR) {
+		uint32_t n = emit_width(e, v);
+		char *padded = arena_alloc(e->c->a, n);
+
+		memcpy(padded, v->str, strlen(v->str));
+		asm_value(e->as, reg, MAP_RODATA,
+			  plan_rodata(e->c, e->plan, padded, n));
+		return;
+	}
+	m = emit_mem(e, v->reg, reg);
+	asm_mov(e->as, reg, m.base);
+	emit_add(e, reg, m.off);
+}
+
+void emit_dst_addr(struct emit *e, int reg)
+{
+	const struct ir_val v = {.kind = VAL_REG, .reg = e->ins->dst};
+
+	emit_addr(e, reg, &v);
+}
+
+uint32_t emit_dst_width(struct emit *e)
+{
+	return e->f->regs.v[e->ins->dst].width;
+}
+
+void emit_add(struct emit *e, int reg, int32_t imm)
+{
+	if (imm)
+		asm_alui(e->as, BPF_ADD, reg, imm);
+}
+
+void emit_zero(struct emit *e, struct mem dst, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i += 8)
+		asm_storei(e->as, 8, dst.base, dst.off + (int)i, 0);
+}
+
+/* Words of a literal as immediates; r5 for those that do not fit 32 bits. */
+static void put_literal(struct emit *e, struct mem dst, const char *s,
+			uint32_t n)
+{
+	size_t len = strlen(s);
+
+	if (len >= n)
+		len = n - 1;
+	for (uint32_t i = 0; i < n; i += 8) {
+		int64_t w = 0;
+
+		if (i < len)
+			memcpy(&w, s + i, len - i < 8 ? len - i : 8);
+		if (w >= INT32_MIN && w <= INT32_MAX) {
+			asm_storei(e->as, 8, dst.base, dst.off + (int)i,
+				   (int32_t)w);
+		} else {
+			asm_imm(e->as, R5, w);
+			asm_store(e->as, 8, dst.base, dst.off + (int)i, R5);
+		}
+	}
+}
+
+bool emit_string_calls(struct emit *e, const struct ir_val *v, uint32_t n)
+{
+	uint32_t w = emit_width(e, v);
+
+	return (w < n ? w : n) > COPY_INLINE;
+}
+
+void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
+		     uint32_t n)
+{
+	uint32_t w = emit_width(e, v);
+	uint32_t copy = w < n ? w : n;
+	struct mem src;
+
+	assert(dst.base != R4 && dst.base != R5);
+	/* The tail and the cut come first: a call clobbers dst.base. */
+	if (w < n)
+		emit_zero(e, (struct mem){dst.base, dst.off + (int)w}, n - w);
+	if (v->kind == VAL_STR && copy <= COPY_INLINE) {
+		put_literal(e, dst, v->str, copy);
+		return;
+	}
+	if (copy <= COPY_INLINE) {
+		src = emit_mem(e, v->reg, R4);
+		for (uint32_t i = 0; i < copy; i += 8) {
+			asm_load(e->as, 8, R5, src.base, src.off + (int)i);
+			asm_store(e->as, 8, dst.base, dst.off + (int)i, R5);
+		}
+		if (w > n)
+			asm_storei(e->as, 1, dst.base, dst.off + (int)n - 1, 0);
+		return;
+	}
+	if (w > n) {
+		/* the last byte stays the NUL that is written here */
+		asm_storei(e->as, 1, dst.base, dst.off + (int)n - 1, 0);
+		copy = n - 1;
+	}
+	asm_mov(e->as, R1, dst.base);
+	emit_add(e, R1, dst.off);
+	emit_addr(e, R3, v);
+	asm_imm(e->as, R2, copy);
+	asm_call(e->as, PROBE_READ_KERNEL);
+}
+
+/* --- temporaries --------------------------------------------------------- */
+
+uint32_t emit_tmp(struct emit *e, uint32_t bytes)
+{
+	uint32_t at = e->tmp_used;
+
+	e->tmp_used += round8(bytes);
+	if (e->tmp_used > e->tmp_max)
+		e->tmp_max = e->tmp_used;
+	return at;
+}
+
+struct mem emit_tmp_mem(struct emit *e, uint32_t handle, int tmp)
+{
+	const struct home h = {
+		.kind = e->tmp_kind,
+		.off = e->tmp_off + (int)handle,
+	};
+
+	return home_mem(e, &h, tmp);
+}
+
+void emit_tmp_addr(struct emit *e, int reg, uint32_t handle)
+{
+	struct mem m = emit_tmp_mem(e, handle, reg);
+
+	asm_mov(e->as, reg, m.base);
+	emit_add(e, reg, m.off);
+}
+
+/* --- control ------------------------------------------------------------- */
+
+unsigned emit_block(struct emit *e, const struct ir_block *b)
+{
+	return e->labels[b->id];
+}
+
+void emit_goto(struct emit *e, const struct ir_block *b)
+{
+	if (b != e->next_block)
+		asm_jmp(e->as, emit_block(e, b));
+}
+
+void emit_ok(struct emit *e)
+{
+	if (e->ins->target[0])
+		emit_goto(e, e->ins->target[0]);
+}
+
+void emit_leave(struct emit *e)
+{
+	if (e->kernel && !e->body && e->code->needs_scratch) {
+		asm_jmp(e->as, e->out_label);
+		e->out_used = true;
+		return;
+	}
+	asm_imm(e->as, R0, e->body ? 1 : 0);
+	asm_exit(e->as);
+}
+
+struct span emit_span(struct emit *e)
+{
+	if (e->ins && e->ins->loc < e->g->ir->locs.n)
+		return e->g->ir->locs.v[e->ins->loc].span;
+	if (e->f->probe)
+		return e->f->probe->span;
+	return (struct span){0};
+}
+
+void emit_unsupported(struct emit *e, const char *what)
+{
+	struct span at = emit_span(e);
+
+	if (e->dry)
+		complain(e->c, NOT_YET, &at, what);
+	e->failed = true;
+}
+
+uint32_t emit_loc(struct emit *e)
+{
+	return e->ins->loc;
+}
+
+void emit_count(struct emit *e, uint32_t field, int t0, int t1)
+{
+	uint32_t off = e->plan->counts_off +
+		       e->f->probe->index *
+			   (uint32_t)sizeof(struct probe_counts) +
+		       field;
+	int row = emit_pseudo(e, PS_ROW, t0);
+
+	if (off > INT16_MAX) {
+		asm_mov(e->as, t0, row);
+		emit_add(e, t0, (int32_t)off);
+		row = t0;
+		off = 0;
+	}
+	if (e->f->probe->guard == GUARD_PREEMPTIBLE) {
+		asm_imm(e->as, t1, 1);
+		asm_atomic(e->as, BPF_ADD, row, (int)off, t1);
+		return;
+	}
+	asm_load(e->as, 8, t1, row, (int)off);
+	asm_alui(e->as, BPF_ADD, t1, 1);
+	asm_store(e->as, 8, row, (int)off, t1);
+}

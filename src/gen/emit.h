@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of compiling one ir function, and how lowering reaches operands.
+ *
+ * Each function is lowered twice by the same code: a dry run finds what every
+ * instruction needs (pseudo registers, clobbers, temporary bytes); then
+ * registers and frame are laid out; then the real instructions are made.
+ *
+ * Rules for lowering code: r0 to r5 are temporaries; the result is stored last,
+ * by emit_put(). An instruction that writes r3, r4 or r5 or calls a helper is
+ * "heavy": no value lives in r3 to r5 across it (the dry run notices).
+ */
+#ifndef GEN_EMIT_H
+#define GEN_EMIT_H
+
+#include "gen/asm.h"
+
+/* Values that the prologue sets up for those instructions that need them. */
+enum pseudo {
+	PS_CTX,	 /* the program's context, r1 at entry */
+	PS_ROW,	 /* this CPU's row */
+	PS_BANK, /* the active bank of aggregates in it */
+	PS_BIDX, /* its number, 0 or 1 */
+	PS_SCR,	 /* the claimed scratch slot */
+	PS_ROOT, /* loop body: frame pointer of the handler */
+	PS_RET,	 /* host function: where a string result goes */
+	PS_MAX
+};
+
+enum home_kind {
+	HOME_NONE, /* never used */
+	HOME_REG,
+	HOME_FRAME, /* r10 + off */
+	HOME_ROOT,  /* the handler's r10 + off, from a loop body */
+	HOME_SCRATCH,
+};
+struct home {
+	enum home_kind kind;
+	int reg;
+	int off;
+};
+
+/* What the dry run found out about an instruction. */
+struct ins_note {
+	uint32_t pseudo; /* bit per pseudo register that is used */
+	bool heavy;
+};
+
+/* What a loop body shares with its handler. */
+struct root {
+	struct home *homes;	/* of the handler, by register and pseudo */
+	unsigned nregs;
+	uint32_t pseudo;	/* bit per pseudo register a body uses */
+	uint32_t scratch;	/* bytes of the scratch slot given out */
+	unsigned *labels;	/* of each body, by ir_func.index */
+	/* In the handler's frame: statements counted, exit that a loop took,
+	 * address of the scratch slot. */
+	bool act_used, exit_used, scr_used;
+	int act_off, exit_off, scr_off;
+	bool slow_lock_used;
+	unsigned slow_lock;	/* label of the lock's slow path */
+	unsigned slow_lock_body;
+};
+
+struct emit {
+	struct compile *c;
+	struct gen *g;
+	struct plan *plan;
+	const struct ir_func *f;
+	struct code *code;
+	struct assembler *as;
+	struct root *root;
+	bool kernel, dry, body;
+	unsigned nregs;	     /* ir registers; pseudo p is register nregs + p */
+	struct home *homes;
+	unsigned *labels;    /* by block id */
+	bool *reached;	     /* by block id */
+	struct ins_note *notes; /* by instruction number */
+	unsigned ins_no;
+	const struct ir_ins *ins;
+	const struct ir_block *next_block; /* in layout, for falling through */
+	/* temporaries of one instruction */
+	uint32_t tmp_used, tmp_max;
+	enum home_kind tmp_kind;
+	int tmp_off;
+	/* the frame: bytes below r10 given out */
+	uint32_t frame, reserved;
+	unsigned out_label;  /* common exit: releases the scratch slot */
+	bool out_used;
+	unsigned stopped_label, none_label;
+	bool failed;	     /* reported: no code */
+	unsigned resume_no;  /* host: resume point of the block being made */
+	uint32_t zero_regs_n; /* registers that the prologue clears */
+	uint32_t *zero_regs;
+};
+
+static inline uint32_t round8(uint32_t n)
+{
+	return (n + 7) & ~7u;
+}
+
+/* Where something is: a register to go through and an offset. */
+struct mem {
+	int base, off;
+};
+
+/* --- operands ------------------------------------------------------------ */
+
+/* A register that holds the number v: its own, or tmp. */
+int emit_use(struct emit *e, const struct ir_val *v, int tmp);
+/* reg = v. */
+void emit_load(struct emit *e, int reg, const struct ir_val *v);
+/* True when v is a number that fits an instruction's immediate. */
+bool emit_is_imm(const struct ir_val *v);
+/* The register of the instruction's result if it has one, else tmp: compute
+ * there and pass it to emit_put(). */
+int emit_dst(struct emit *e, int tmp);
+/* Result = reg. May clobber r1 or r2 (not reg). */
+void emit_put(struct emit *e, int reg);
+/* A register that holds pseudo register p: its own, or tmp. */
+int emit_pseudo(struct emit *e, enum pseudo p, int tmp);
+/* Register r's memory; tmp may be used for the base. */
+struct mem emit_mem(struct emit *e, uint32_t r, int tmp);
+/* Width in bytes of a string operand (of a literal: rounded up to 8). */
+uint32_t emit_width(struct emit *e, const struct ir_val *v);
+/* reg = address of a string operand. */
+void emit_addr(struct emit *e, int reg, const struct ir_val *v);
+/* reg = address of the instruction's string result; its width. */
+void emit_dst_addr(struct emit *e, int reg);
+uint32_t emit_dst_width(struct emit *e);
+
+/* --- temporaries of the current instruction ------------------------------ */
+
+/* Reserves bytes; returns their handle. */
+uint32_t emit_tmp(struct emit *e, uint32_t bytes);
+struct mem emit_tmp_mem(struct emit *e, uint32_t handle, int tmp);
+void emit_tmp_addr(struct emit *e, int reg, uint32_t handle);
+
+/* --- control ------------------------------------------------------------- */
+
+/* The label of a block. */
+unsigned emit_block(struct emit *e, const struct ir_block *b);
+/* Goes to the block unless it comes next anyway. */
+void emit_goto(struct emit *e, const struct ir_block *b);
+/* After an E instruction: to target 0. Nothing when it has no targets. */
+void emit_ok(struct emit *e);
+/* Leaves the handler (kernel) or function: through the common exit. */
+void emit_leave(struct emit *e);
+/* Reports what this version cannot compile, on the instruction's line. */
+void emit_unsupported(struct emit *e, const char *what);
+struct span emit_span(struct emit *e);
+
+/* reg += imm; nothing for 0. */
+void emit_add(struct emit *e, int reg, int32_t imm);
+/* n zero bytes, a multiple of 8. */
+void emit_zero(struct emit *e, struct mem dst, uint32_t n);
+/*
+ * Writes string v to dst, cut and zero-padded to n bytes (multiple of 8).
+ * dst.base: not r4, r5. Clobbers r4 and r5; a long copy is a call and clobbers
+ * r0 to r5.
+ */
+void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
+		     uint32_t n);
+/* True when emit_put_string() of v would be a call. */
+bool emit_string_calls(struct emit *e, const struct ir_val *v, uint32_t n);
+/* Adds 1 to a counter of this program on this CPU: offset of the field in
+ * struct probe_counts. Clobbers t0 and t1. */
+void emit_count(struct emit *e, uint32_t field, int t0, int t1);
+/* The loc of the instruction, for messages. */
+uint32_t emit_loc(struct emit *e);
+
+#endif

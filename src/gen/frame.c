@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frame: memory for what has no register, shared by intervals that do not
+ * overlap. When it outgrows the stack, the biggest strings move to the claimed
+ * scratch slot, one at a time, until the rest fits.
+ */
+#include "gen/live.h"
+
+#include <stdlib.h>
+
+struct slot {
+	struct interval *iv;
+	uint32_t size;
+	bool forever; /* shared with loop bodies: never reused */
+	bool in_scratch;
+};
+
+struct used {
+	uint32_t end; /* of the interval; UINT32_MAX forever */
+	uint32_t off, size;
+};
+
+struct layout {
+	struct emit *e;
+	struct slot *slots;
+	unsigned n;
+	struct used *used[2];
+	unsigned nused[2];
+	uint32_t base[2], top[2]; /* first byte, high-water mark: frame, scratch */
+};
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct slot *a = pa, *b = pb;
+
+	if (a->iv->start != b->iv->start)
+		return a->iv->start < b->iv->start ? -1 : 1;
+	return a->iv->reg < b->iv->reg ? -1 : a->iv->reg > b->iv->reg;
+}
+
+/* First fit among what is live at start; `used` is kept sorted by offset. */
+static uint32_t put(struct layout *y, int where, uint32_t start, uint32_t end,
+		    uint32_t size)
+{
+	struct used *u = y->used[where];
+	unsigned n = 0, at;
+	uint32_t off = y->base[where];
+
+	for (unsigned i = 0; i < y->nused[where]; i++)
+		if (u[i].end >= start)
+			u[n++] = u[i];
+	for (at = 0; at < n; at++) {
+		if (u[at].off >= off + size)
+			break;
+		off = u[at].off + u[at].size;
+	}
+	for (unsigned i = n; i > at; i--)
+		u[i] = u[i - 1];
+	u[at] = (struct used){end, off, size};
+	y->nused[where] = n + 1;
+	if (off + size > y->top[where])
+		y->top[where] = off + size;
+	return off;
+}
+
+static void pack(struct layout *y)
+{
+	struct emit *e = y->e;
+
+	y->base[0] = e->reserved;
+	y->base[1] = e->kernel ? e->root->scratch : 0;
+
+	y->nused[0] = y->nused[1] = 0;
+	y->top[0] = y->base[0];
+	y->top[1] = y->base[1];
+	for (unsigned i = 0; i < y->n; i++) {
+		struct slot *s = &y->slots[i];
+		uint32_t end = s->forever ? UINT32_MAX : s->iv->end;
+		uint32_t start = s->forever ? 0 : s->iv->start;
+		int where = s->in_scratch;
+		uint32_t off = put(y, where, start, end, s->size);
+		struct home *h = &e->homes[s->iv->reg];
+
+		h->kind = where ? HOME_SCRATCH : HOME_FRAME;
+		h->off = where ? (int)off : -(int)(off + s->size);
+	}
+	if (e->tmp_kind == HOME_SCRATCH) {
+		e->tmp_off = (int)y->top[1];
+		y->top[1] += e->tmp_max;
+	} else {
+		y->top[0] += e->tmp_max;
+		e->tmp_off = -(int)y->top[0];
+	}
+}
+
+static void collect(struct layout *y, struct live *l)
+{
+	struct emit *e = y->e;
+
+	for (uint32_t r = 0; r < l->n; r++) {
+		bool pseudo = r >= e->nregs;
+		const struct ir_reg *reg = pseudo ? NULL : &e->f->regs.v[r];
+		bool shared = !pseudo && reg->shared && !e->body;
+		struct slot s = {.iv = &l->iv[r], .size = 8};
+
+		if (e->homes[r].kind == HOME_REG ||
+		    e->homes[r].kind == HOME_ROOT || r == e->nregs + PS_SCR)
+			continue;
+		if (pseudo && e->homes[r].kind == HOME_FRAME)
+			shared = true; /* the handler's, for its bodies */
+		if (!shared && l->iv[r].start > l->iv[r].end)
+			continue;
+		if (!pseudo && reg->is_str)
+			s.size = reg->width;
+		s.forever = shared;
+		y->slots[y->n++] = s;
+	}
+	qsort(y->slots, y->n, sizeof(*y->slots), by_start);
+	/* forever ones first: they start at 0 */
+	for (unsigned i = 0, at = 0; i < y->n; i++) {
+		struct slot s = y->slots[i];
+
+		if (!s.forever)
+			continue;
+		for (unsigned k = i; k > at; k--)
+			y->slots[k] = y->slots[k - 1];
+		y->slots[at++] = s;
+	}
+}
+
+/* Moves the biggest thing off the stack. False: nothing is left to move. */
+static bool move_biggest(struct layout *y)
+{
+	struct emit *e = y->e;
+	struct slot *best = NULL;
+
+	for (unsigned i = 0; i < y->n; i++) {
+		struct slot *s = &y->slots[i];
+
+		if (!s->in_scratch && s->size > 8 &&
+		    (!best || s->size > best->size))
+			best = s;
+	}
+	if (e->tmp_kind == HOME_FRAME && e->tmp_max > 16 &&
+	    (!best || e->tmp_max > best->size)) {
+		e->tmp_kind = HOME_SCRATCH;
+		return true;
+	}
+	if (!best)
+		return false;
+	best->in_scratch = true;
+	return true;
+}
+
+/* A string that alone fills the stack has no chance: skip the small steps. */
+static void move_hopeless(struct layout *y, uint32_t limit)
+{
+	for (unsigned i = 0; i < y->n; i++)
+		if (y->slots[i].size > limit)
+			y->slots[i].in_scratch = true;
+}
+
+/* Room for the scratch slot's address, once it is known that there is one. */
+static void reserve_scratch(struct emit *e)
+{
+	e->root->scr_used = true;
+	if (e->body || e->root->scr_off)
+		return;
+	e->reserved += 8;
+	e->root->scr_off = -(int)e->reserved;
+	e->homes[e->nregs + PS_SCR] =
+	    (struct home){.kind = HOME_FRAME, .off = e->root->scr_off};
+}
+
+bool frame_layout(struct emit *e, struct live *l, uint32_t limit)
+{
+	struct layout y = {.e = e};
+	struct arena *a = e->c->a;
+	struct span at = e->f->probe ? e->f->probe->span : (struct span){0};
+
+	y.slots = arena_array(a, struct slot, l->n + 1);
+	y.used[0] = arena_array(a, struct used, l->n + 1);
+	y.used[1] = arena_array(a, struct used, l->n + 1);
+	collect(&y, l);
+	e->tmp_kind = HOME_FRAME;
+	if (e->kernel)
+		move_hopeless(&y, limit);
+	if (e->kernel && e->root->scr_used)
+		reserve_scratch(e);
+	pack(&y);
+	while (e->kernel && y.top[0] > limit && move_biggest(&y))
+		pack(&y);
+	if (y.top[1] > y.base[1] && !e->root->scr_used) {
+		reserve_scratch(e);
+		pack(&y);
+		while (y.top[0] > limit && move_biggest(&y))
+			pack(&y);
+	}
+	e->frame = y.top[0];
+	if (y.top[0] > limit) {
+		complain(e->c, STACK_FULL, &at, y.top[0], limit);
+		return false;
+	}
+	if (e->kernel)
+		e->root->scratch = y.top[1];
+	return true;
+}

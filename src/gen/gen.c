@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From ir functions to code: the dry run, registers and frame, the real run.
+ * A kernel handler and its loop bodies make one code; a host probe or function
+ * makes one each.
+ */
+#include "gen/code.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "gen/isel.h"
+#include "gen/live.h"
+
+enum {
+	KERNEL_STACK = 512,
+	BODY_STACK = 128,     /* a loop body's own; most lives in the handler's */
+	LOCK_STACK = 64,      /* the lock's slow path and its callback */
+	HOST_STACK = 32 << 10,
+	KERNEL_INSNS = 1000000,
+	BODIES_DEEP = 8,
+};
+
+/* A function on its way through the steps. */
+struct unit {
+	struct emit e;
+	struct live *live;
+	struct unit *next;
+	unsigned depth; /* of loop bodies in each other */
+};
+
+/* --- one function -------------------------------------------------------- */
+
+static void mark(struct emit *e, struct ir_block *b, struct ir_block **todo,
+		 unsigned *n)
+{
+	if (!b || e->reached[b->id])
+		return;
+	e->reached[b->id] = true;
+	todo[(*n)++] = b;
+}
+
+static void reach(struct emit *e)
+{
+	struct ir_block **todo =
+	    arena_array(e->c->a, struct ir_block *, e->f->nblocks + 1);
+	unsigned n = 0;
+
+	e->reached = arena_array(e->c->a, bool, e->f->nblocks + 1);
+	mark(e, e->f->blocks, todo, &n);
+	for (unsigned i = 0; !e->kernel && i < e->f->resume.n; i++)
+		mark(e, e->f->resume.v[i], todo, &n);
+	while (n) {
+		struct ir_block *b = todo[--n];
+
+		if (!b->last)
+			continue;
+		mark(e, b->last->target[0], todo, &n);
+		mark(e, b->last->target[1], todo, &n);
+	}
+}
+
+static const struct ir_block *next_reached(const struct emit *e,
+					   const struct ir_block *b)
+{
+	do
+		b = b->next;
+	while (b && !e->reached[b->id]);
+	return b;
+}
+
+/* Index of the resume point that starts with b, or UINT32_MAX. */
+static unsigned resume_of(const struct emit *e, const struct ir_block *b)
+{
+	for (unsigned i = 0; !e->kernel && i < e->f->resume.n; i++)
+		if (e->f->resume.v[i] == b)
+			return i;
+	return UINT32_MAX;
+}
+
+static void lower_ins(struct emit *e, const struct ir_ins *in)
+{
+	e->ins = in;
+	e->tmp_used = 0;
+	e->as->loc = in->loc;
+	e->as->written = 0;
+	isel_ins(e);
+	if (e->dry)
+		e->notes[e->ins_no].heavy = (e->as->written & 0x38) != 0;
+	e->ins_no++;
+}
+
+static void lower(struct emit *e, struct assembler *as)
+{
+	e->as = as;
+	e->ins_no = 1;
+	e->out_used = false;
+	for (const struct ir_block *b = e->f->blocks; b; b = b->next)
+		e->labels[b->id] = asm_label(as);
+	e->out_label = asm_label(as);
+	as->loc = UINT32_MAX;
+	if (!e->dry) {
+		e->tmp_used = 0;
+		e->ins = NULL;
+		prologue_emit(e);
+	}
+	for (const struct ir_block *b = e->f->blocks; b; b = b->next) {
+		if (!e->reached[b->id])
+			continue;
+		e->next_block = next_reached(e, b);
+		e->resume_no = resume_of(e, b);
+		asm_bind(as, e->labels[b->id]);
+		for (const struct ir_ins *in = b->first; in; in = in->next)
+			lower_ins(e, in);
+	}
+	as->loc = UINT32_MAX;
+	if (!e->dry && e->kernel && !e->body)
+		prologue_tail(e);
+}
+
+/* What the prologue of a host function needs beyond its instructions. */
+enum { PROLOGUE_TMP = 16 };
+
+static void dry_run(struct emit *e)
+{
+	struct assembler scrap;
+	struct arena *a = e->c->a;
+	unsigned n = 0;
+
+	for (const struct ir_block *b = e->f->blocks; b; b = b->next)
+		for (const struct ir_ins *in = b->first; in; in = in->next)
+			n++;
+	e->notes = arena_array(a, struct ins_note, n + 2);
+	e->labels = arena_array(a, unsigned, e->f->nblocks + 1);
+	e->homes = arena_array(a, struct home, e->nregs + PS_MAX);
+	for (unsigned i = 0; i < e->nregs + PS_MAX; i++)
+		e->homes[i] = (struct home){HOME_FRAME, 0, -8};
+	e->tmp_kind = HOME_FRAME;
+	e->tmp_max = e->f->kind == IR_FUNCTION && !e->kernel ? PROLOGUE_TMP : 0;
+	e->dry = true;
+	asm_init(&scrap, a);
+	lower(e, &scrap);
+	e->dry = false;
+	memset(e->homes, 0, sizeof(*e->homes) * (e->nregs + PS_MAX));
+}
+
+static struct unit *unit_new(struct gen *g, struct ir_func *f,
+			     struct code *code, struct root *root)
+{
+	struct unit *u = arena_new_of(g->c->a, struct unit);
+	struct emit *e = &u->e;
+	unsigned id = 0;
+
+	for (struct ir_block *b = f->blocks; b; b = b->next)
+		b->id = id++;
+	f->nblocks = id;
+	e->c = g->c;
+	e->g = g;
+	e->plan = g->plan;
+	e->f = f;
+	e->code = code;
+	e->root = root;
+	e->kernel = f->place == PLACE_KERNEL;
+	e->body = f->kind == IR_LOOP_BODY;
+	e->nregs = f->regs.n;
+	reach(e);
+	return u;
+}
+
+/* --- a kernel handler and its bodies ------------------------------------- */
+
+static uint32_t round32(uint32_t n)
+{
+	return n ? (n + 31) & ~31u : 32;
+}
+
+static void note_shared_pseudo(struct unit *u, struct root *r)
+{
+	unsigned n = 0;
+
+	for (const struct ir_block *b = u->e.f->blocks; b; b = b->next)
+		if (u->e.reached[b->id])
+			for (const struct ir_ins *i = b->first; i; i = i->next)
+				r->pseudo |= u->e.notes[++n].pseudo;
+}
+
+/* A body reaches what the handler's prologue found through its frame. */
+static void place_shared(struct unit *u, struct root *r)
+{
+	struct emit *e = &u->e;
+
+	for (uint32_t i = 0; i < e->nregs; i++)
+		if (e->f->regs.v[i].shared)
+			e->homes[i].kind = HOME_ROOT;
+	for (unsigned p = 0; p < PS_MAX; p++)
+		if (p != PS_ROOT)
+			e->homes[e->nregs + p].kind = HOME_ROOT;
+}
+
+static void resolve_shared(struct unit *u, struct root *r)
+{
+	struct emit *e = &u->e;
+
+	for (uint32_t i = 0; i < e->nregs; i++)
+		if (e->f->regs.v[i].shared && i < r->nregs) {
+			e->homes[i].off = r->homes[i].off;
+			if (r->homes[i].kind == HOME_SCRATCH)
+				e->homes[i].kind = HOME_SCRATCH;
+		}
+	for (unsigned p = 0; p < PS_MAX; p++)
+		if (p != PS_ROOT)
+			e->homes[e->nregs + p].off = r->homes[r->nregs + p].off;
+	e->homes[e->nregs + PS_SCR].off = r->scr_off;
+}
+
+/* Interval of PS_ROOT: the whole body. */
+static void live_root(struct unit *u)
+{
+	struct interval *iv = &u->live->iv[u->e.nregs + PS_ROOT];
+
+	iv->start = 1;
+	iv->end = u->live->npos;
+	if (!iv->weight)
+		iv->weight = 1;
+}
+
+static bool layout_body(struct unit *u, struct root *r)
+{
+	struct emit *e = &u->e;
+
+	place_shared(u, r);
+	u->live = live_find(e);
+	live_root(u);
+	regalloc_run(e, u->live);
+	return frame_layout(e, u->live, BODY_STACK);
+}
+
+static bool layout_handler(struct unit *u, struct root *r, uint32_t limit)
+{
+	struct emit *e = &u->e;
+
+	if (r->act_used) {
+		e->reserved += 8;
+		r->act_off = -(int)e->reserved;
+	}
+	if (r->exit_used) {
+		e->reserved += 8;
+		r->exit_off = -(int)e->reserved;
+	}
+	u->live = live_find(e);
+	for (unsigned p = 0; p < PS_MAX; p++)
+		if (r->pseudo & 1u << p && p != PS_ROOT && p != PS_SCR)
+			e->homes[e->nregs + p].kind = HOME_FRAME;
+	regalloc_run(e, u->live);
+	if (!frame_layout(e, u->live, limit))
+		return false;
+	r->homes = e->homes;
+	r->nregs = e->nregs;
+	return true;
+}
+
+static bool scratch_fits(struct gen *g, struct code *code, struct root *r)
+{
+	uint32_t room = g->plan->scratch_size > 8 && g->plan->scratch_slots ?
+			    g->plan->scratch_size - 8 : 0;
+	struct span at = code->fn->probe->span;
+
+	code->needs_scratch = r->scr_used;
+	if (!r->scr_used || r->scratch <= room)
+		return true;
+	complain(g->c, SCRATCH_FULL, &at, r->scratch, room);
+	code->limit = "scratch memory";
+	return false;
+}
+
+static unsigned depth_of(const struct ir_func *f)
+{
+	unsigned n = 0;
+
+	for (; f->kind == IR_LOOP_BODY && f->parent && n < BODIES_DEEP; n++)
+		f = f->parent;
+	return n;
+}
+
+static const struct ir_func *handler_of(const struct ir_func *f)
+{
+	for (unsigned n = 0; f->kind == IR_LOOP_BODY && f->parent; n++) {
+		if (n > BODIES_DEEP)
+			return NULL;
+		f = f->parent;
+	}
+	return f;
+}
+
+static void start_subprog(struct code *code, struct assembler *as,
+			  const struct ir_func *f, const char *name,
+			  uint32_t frame)
+{
+	struct subprog s = {asm_here(as), frame, name, f->index};
+
+	vec_push(as->a, &code->subprogs, s);
+}
+
+static void take(struct code *code, struct assembler *as)
+{
+	asm_finish(as);
+	code->insns = as->insns.v;
+	code->ninsns = as->insns.n;
+	code->loc = as->locs.v;
+	code->relocs.v = as->relocs.v;
+	code->relocs.n = as->relocs.n;
+	code->relocs.cap = as->relocs.cap;
+}
+
+static void check_length(struct gen *g, struct code *code,
+			 const struct assembler *as)
+{
+	struct span at = code->fn->probe ? code->fn->probe->span :
+					   code->fn->fn->span;
+
+	if (as->far_jump) {
+		complain(g->c, JUMP_FAR, &at);
+		code->limit = "jump distance";
+	} else if (code->fn->place == PLACE_KERNEL &&
+		   code->ninsns > KERNEL_INSNS) {
+		complain(g->c, PROG_LONG, &at, code->ninsns,
+			 (unsigned)KERNEL_INSNS);
+		code->limit = "instructions";
+	}
+}
+
+/* Bodies first: what they need decides what is left of the stack. */
+static bool layout_all(struct gen *g, struct unit *units, struct code *code,
+		       struct root *r)
+{
+	uint32_t below[BODIES_DEEP + 2] = {0};
+	uint32_t chain = 0;
+
+	for (struct unit *u = units->next; u; u = u->next) {
+		if (!layout_body(u, r))
+			return false;
+		if (round32(u->e.frame) > below[u->depth])
+			below[u->depth] = round32(u->e.frame);
+	}
+	for (unsigned i = 0; i < BODIES_DEEP + 2; i++)
+		chain += below[i];
+	if (r->slow_lock_used)
+		chain += LOCK_STACK;
+	if (chain + 32 > KERNEL_STACK ||
+	    !layout_handler(units, r, KERNEL_STACK - chain))
+		return false;
+	code->frame = round32(units->e.frame) + chain;
+	return scratch_fits(g, code, r);
+}
+
+static void emit_all(struct gen *g, struct unit *units, struct code *code,
+		     struct root *r)
+{
+	struct assembler as;
+
+	asm_init(&as, g->c->a);
+	for (unsigned i = 0; i < g->ir->funcs.n; i++)
+		r->labels[i] = asm_label(&as);
+	r->slow_lock = asm_label(&as);
+	r->slow_lock_body = asm_label(&as);
+	for (struct unit *u = units; u; u = u->next) {
+		if (u->e.body)
+			resolve_shared(u, r);
+		asm_bind(&as, r->labels[u->e.f->index]);
+		start_subprog(code, &as, u->e.f, u->e.f->name, u->e.frame);
+		lower(&u->e, &as);
+	}
+	if (r->slow_lock_used) {
+		units->e.as = &as;
+		isel_slow_lock(&units->e);
+	}
+	take(code, &as);
+	check_length(g, code, &as);
+}
+
+static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
+{
+	struct root *r = arena_new_of(g->c->a, struct root);
+	struct unit *units = unit_new(g, f, code, r), *last = units;
+	bool failed = false;
+
+	r->labels = arena_array(g->c->a, unsigned, g->ir->funcs.n + 1);
+	for (unsigned i = 0; i < g->ir->funcs.n; i++) {
+		struct ir_func *b = g->ir->funcs.v[i];
+
+		if (b->kind != IR_LOOP_BODY || handler_of(b) != f)
+			continue;
+		last->next = unit_new(g, b, code, r);
+		last = last->next;
+		last->depth = depth_of(b);
+	}
+	for (struct unit *u = units; u; u = u->next) {
+		dry_run(&u->e);
+		failed |= u->e.failed;
+		if (u->e.body)
+			note_shared_pseudo(u, r);
+	}
+	if (failed || !layout_all(g, units, code, r)) {
+		if (!code->limit)
+			code->limit = failed ? "unsupported" : "stack";
+		return;
+	}
+	code->needs_row = true;
+	emit_all(g, units, code, r);
+}
+
+/* --- the host ------------------------------------------------------------ */
+
+static void compile_host(struct gen *g, struct ir_func *f, struct code *code)
+{
+	struct root *r = arena_new_of(g->c->a, struct root);
+	struct unit *u = unit_new(g, f, code, r);
+	struct emit *e = &u->e;
+	struct assembler as;
+
+	for (unsigned i = 0; i < f->resume.n; i++)
+		vec_push(g->c->a, &code->resume, 0u);
+	dry_run(e);
+	if (e->failed) {
+		code->limit = "unsupported";
+		return;
+	}
+	u->live = live_find(e);
+	regalloc_run(e, u->live);
+	if (!frame_layout(e, u->live, HOST_STACK)) {
+		code->limit = "stack";
+		return;
+	}
+	code->frame = e->frame;
+	asm_init(&as, g->c->a);
+	start_subprog(code, &as, f, f->name, e->frame);
+	lower(e, &as);
+	take(code, &as);
+	check_length(g, code, &as);
+}
+
+struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
+{
+	struct gen *g = arena_new_of(c->a, struct gen);
+
+	g->c = c;
+	g->ir = ir;
+	g->plan = plan;
+	for (unsigned i = 0; i < ir->funcs.n; i++)
+		ir->funcs.v[i]->index = i;
+	for (unsigned i = 0; i < ir->funcs.n; i++) {
+		struct ir_func *f = ir->funcs.v[i];
+		struct code *code = NULL;
+
+		if (f->kind != IR_LOOP_BODY) {
+			code = arena_new_of(c->a, struct code);
+			code->fn = f;
+			if (f->place == PLACE_KERNEL)
+				compile_kernel(g, f, code);
+			else
+				compile_host(g, f, code);
+		}
+		vec_push(c->a, &g->codes, code);
+	}
+	return g;
+}

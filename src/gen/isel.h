@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lowering, one file per group of operations. Each function compiles
+ * e->ins; see gen/emit.h for the rules.
+ */
+#ifndef GEN_ISEL_H
+#define GEN_ISEL_H
+
+#include "gen/emit.h"
+
+/* Kernel helpers by number (the kernel's ABI, linux/bpf.h). */
+enum kernel_helper {
+	KH_MAP_LOOKUP = 1,
+	KH_MAP_UPDATE = 2,
+	KH_MAP_DELETE = 3,
+	KH_KTIME = 5,
+	KH_PRANDOM = 7,
+	KH_CPU = 8,
+	KH_PID_TGID = 14,
+	KH_UID_GID = 15,
+	KH_COMM = 16,
+	KH_TASK = 35,
+	KH_READ_USER = 112,
+	KH_READ_KERNEL = 113,
+	KH_READ_USER_STR = 114,
+	KH_READ_KERNEL_STR = 115,
+	KH_JIFFIES = 118,
+	KH_RING_RESERVE = 131,
+	KH_RING_SUBMIT = 132,
+	KH_RING_DISCARD = 133,
+	KH_LOOP = 181,
+	KH_LOOKUP_PERCPU = 195,
+};
+
+/* isel.c: any operation. */
+void isel_ins(struct emit *e);
+/* isel_num.c */
+void isel_num(struct emit *e);
+bool isel_is_compare(enum ir_op op);
+/* The jump that is taken when the comparison holds. */
+int isel_jump_of(enum ir_op op);
+/* isel_str.c */
+void isel_str(struct emit *e);
+/* The string result = n zero-padded bytes at src (not r4, r5). */
+void isel_copy_to_dst(struct emit *e, int src, uint32_t n);
+/* isel_ctl.c: branches, ends, LOOP, ACT, RESUME, RAISE, EXIT */
+void isel_ctl(struct emit *e);
+/* Loop body: r0 is the exit taken; ends the loop. */
+void isel_body_exit(struct emit *e);
+enum {
+	LOOP_MAX = 1 << 23, /* the kernel's limit of bpf_loop */
+	BODY_LEAVES = 0x7fffffff, /* exit of a body that ends the handler */
+};
+/* Requests the end of the session from the kernel. */
+void isel_exit(struct emit *e);
+/* isel_glob.c: scalar globals */
+void isel_glob(struct emit *e);
+/* isel_array.c: plain arrays in the kernel */
+void isel_array(struct emit *e);
+/* isel_key.c: lays out operands from first_arg on as the global's key in a
+ * temporary, whose handle is returned. wild: bit per key without operand. */
+uint32_t isel_key(struct emit *e, unsigned first_arg, uint32_t wild);
+/* isel_agg.c: aggregates in the kernel */
+void isel_agg(struct emit *e);
+/*
+ * isel_cell.c: adds the instruction's last operand to the cell at base + off.
+ * A light cell needs r0 to r2 only. base is r5, or a register that lowering
+ * does not use; for a light cell also r0.
+ */
+struct cell_at {
+	const struct cell *cell;
+	int base;
+	uint32_t off;
+	bool atomic;
+};
+bool cell_is_light(const struct cell *l);
+void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v);
+/* isel_ctx.c: the probe's context */
+void isel_ctx(struct emit *e);
+/* isel_call.c: built-in functions in the kernel */
+void isel_builtin(struct emit *e);
+/* isel_text.c: built-ins about strings */
+void isel_text(struct emit *e);
+/* isel_print.c */
+void isel_print(struct emit *e);
+/* Reserves a ring record of payload bytes and fills its header; r0 is the
+ * record. On failure ring_full is counted and control goes to *ret_full, which
+ * the caller binds. */
+void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
+		  unsigned *ret_full);
+/* Submits the record in r1. */
+void isel_submit(struct emit *e, bool wake);
+/* isel_sprint.c: in the kernel */
+void isel_sprint(struct emit *e);
+/* isel_lock.c */
+void isel_lock(struct emit *e);
+void isel_slow_lock(struct emit *e);
+/* isel_match.c */
+void isel_match(struct emit *e);
+/* isel_host.c: what the host answers with its own helpers */
+void isel_host(struct emit *e);
+/* prologue.c */
+void prologue_emit(struct emit *e);
+void prologue_tail(struct emit *e);
+
+#endif

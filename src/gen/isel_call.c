@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Built-in functions in the kernel: identity, clocks, the session, memory. */
+#include "gen/isel.h"
+
+#include <stddef.h>
+#include <unistd.h>
+
+/* r0 = helper(), then the upper or lower half of it. */
+static void half_of(struct emit *e, int helper, bool upper)
+{
+	asm_call(e->as, helper);
+	if (upper)
+		asm_alui(e->as, BPF_RSH, R0, 32);
+	else
+		asm_mov32(e->as, R0, R0);
+	emit_put(e, R0);
+}
+
+static void clock_of(struct emit *e, bool wall, int64_t unit)
+{
+	asm_call(e->as, KH_KTIME);
+	if (wall) {
+		asm_value(e->as, R1, MAP_CONTROL, 0);
+		asm_load(e->as, 8, R1, R1,
+			 offsetof(struct control, start_wall_ns));
+		asm_alu(e->as, BPF_ADD, R0, R1);
+	}
+	if (unit > 1)
+		asm_alui(e->as, BPF_DIV, R0, (int32_t)unit);
+	emit_put(e, R0);
+}
+
+/* comm is 16 bytes; the helper clears what the name does not fill. */
+static void execname(struct emit *e)
+{
+	uint32_t w = emit_dst_width(e);
+
+	emit_dst_addr(e, R1);
+	asm_imm(e->as, R2, w < 16 ? w : 16);
+	asm_call(e->as, KH_COMM);
+	if (w > 16) {
+		struct mem m = emit_mem(e, e->ins->dst, R1);
+
+		m.off += 16;
+		emit_zero(e, m, w - 16);
+	}
+}
+
+static void from_control(struct emit *e, int off)
+{
+	int dst = emit_dst(e, R0);
+
+	asm_value(e->as, R1, MAP_CONTROL, 0);
+	asm_load(e->as, 8, dst, R1, off);
+	emit_put(e, dst);
+}
+
+static void constant(struct emit *e, int64_t v)
+{
+	asm_imm(e->as, R0, v);
+	emit_put(e, R0);
+}
+
+/* Text to the host: warn(), log(). */
+static void say(struct emit *e, uint16_t kind)
+{
+	const struct ir_val *v = &e->ins->args[0];
+	uint32_t w = emit_width(e, v), t = emit_tmp(e, 8);
+	unsigned full;
+	struct mem m;
+
+	isel_reserve(e, kind, emit_loc(e), w, &full);
+	m = emit_tmp_mem(e, t, R1);
+	asm_store(e->as, 8, m.base, m.off, R0);
+	emit_put_string(e, (struct mem){R0, sizeof(struct record)}, v, w);
+	m = emit_tmp_mem(e, t, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	isel_submit(e, false);
+	asm_bind(e->as, full);
+}
+
+/* Numbers about who runs; false: not one of them. */
+static bool who(struct emit *e)
+{
+	switch (e->ins->builtin->id) {
+	case BI_PID:
+		half_of(e, KH_PID_TGID, true);
+		return true;
+	case BI_TID:
+		half_of(e, KH_PID_TGID, false);
+		return true;
+	case BI_UID:
+		half_of(e, KH_UID_GID, false);
+		return true;
+	case BI_GID:
+		half_of(e, KH_UID_GID, true);
+		return true;
+	case BI_EXECNAME:
+		execname(e);
+		return true;
+	case BI_CPU:
+	case BI_CPUID:
+		half_of(e, KH_CPU, false);
+		return true;
+	case BI_TASK_CURRENT:
+		asm_call(e->as, KH_TASK);
+		emit_put(e, R0);
+		return true;
+	case BI_TARGET:
+		from_control(e, offsetof(struct control, target_pid));
+		return true;
+	case BI_STP_PID:
+		constant(e, getpid());
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool when(struct emit *e)
+{
+	switch (e->ins->builtin->id) {
+	case BI_GETTIMEOFDAY_NS:
+		clock_of(e, true, 1);
+		return true;
+	case BI_GETTIMEOFDAY_US:
+		clock_of(e, true, 1000);
+		return true;
+	case BI_GETTIMEOFDAY_MS:
+		clock_of(e, true, 1000000);
+		return true;
+	case BI_GETTIMEOFDAY_S:
+		clock_of(e, true, 1000000000);
+		return true;
+	case BI_KTIME_GET_NS:
+	case BI_LOCAL_CLOCK_NS:
+	case BI_GET_CYCLES:
+		clock_of(e, false, 1);
+		return true;
+	case BI_LOCAL_CLOCK_US:
+		clock_of(e, false, 1000);
+		return true;
+	case BI_LOCAL_CLOCK_MS:
+		clock_of(e, false, 1000000);
+		return true;
+	case BI_LOCAL_CLOCK_S:
+		clock_of(e, false, 1000000000);
+		return true;
+	case BI_JIFFIES:
+		asm_call(e->as, KH_JIFFIES);
+		emit_put(e, R0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool session(struct emit *e)
+{
+	switch (e->ins->builtin->id) {
+	case BI_EXIT:
+	case BI_ABORT:
+		isel_exit(e);
+		return true;
+	case BI_WARN:
+		say(e, REC_WARN);
+		return true;
+	case BI_LOG:
+		say(e, REC_LOG);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void isel_builtin(struct emit *e)
+{
+	if (who(e) || when(e) || session(e)) {
+		emit_ok(e);
+		return;
+	}
+	isel_text(e);
+}

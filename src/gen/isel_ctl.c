@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control: branches, ends of handlers and functions, run-time errors, the
+ * statement counter, loop bodies, and handing a handler over to the host.
+ */
+#include "gen/isel.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static int inverse(int jump)
+{
+	switch (jump) {
+	case BPF_JEQ:
+		return BPF_JNE;
+	case BPF_JNE:
+		return BPF_JEQ;
+	case BPF_JSLT:
+		return BPF_JSGE;
+	case BPF_JSGE:
+		return BPF_JSLT;
+	case BPF_JSGT:
+		return BPF_JSLE;
+	default:
+		return BPF_JSGT;
+	}
+}
+
+static void branch(struct emit *e)
+{
+	struct ir_block *yes = e->ins->target[0], *no = e->ins->target[1];
+	int jump = e->ins->op == OP_BR ? BPF_JNE : isel_jump_of(e->ins->op);
+	const struct ir_val zero = {.kind = VAL_NUM};
+	const struct ir_val *b = e->ins->op == OP_BR ? &zero : &e->ins->args[1];
+	int ra;
+
+	if (yes == no) {
+		emit_goto(e, yes);
+		return;
+	}
+	if (yes == e->next_block) {
+		struct ir_block *t = yes;
+
+		yes = no;
+		no = t;
+		jump = inverse(jump);
+	}
+	ra = emit_use(e, &e->ins->args[0], R0);
+	if (emit_is_imm(b))
+		asm_jifi(e->as, jump, ra, (int32_t)b->num, emit_block(e, yes));
+	else
+		asm_jif(e->as, jump, ra, emit_use(e, b, R1),
+			emit_block(e, yes));
+	emit_goto(e, no);
+}
+
+/* --- ends ---------------------------------------------------------------- */
+
+/* Host function: the value to r0, a string to where the caller wants it. */
+static void return_value(struct emit *e)
+{
+	const struct ir_val *v = &e->ins->args[0];
+	uint32_t n = e->f->ret_reg_type;
+
+	if (!e->f->has_ret || !e->ins->nargs) {
+		asm_imm(e->as, R0, 0);
+	} else if (!n) {
+		emit_load(e, R0, v);
+	} else {
+		emit_put_string(
+		    e, (struct mem){emit_pseudo(e, PS_RET, R1), 0}, v, n);
+		asm_imm(e->as, R0, 0);
+	}
+	asm_exit(e->as);
+}
+
+static void ret(struct emit *e)
+{
+	if (e->body) {
+		/* 0: next iteration; else the exit taken */
+		emit_load(e, R0, &e->ins->args[0]);
+		if (e->ins->args[0].kind == VAL_NUM && !e->ins->args[0].num) {
+			asm_exit(e->as);
+			return;
+		}
+		isel_body_exit(e);
+	} else if (e->f->kind == IR_FUNCTION) {
+		return_value(e);
+	} else {
+		emit_leave(e);
+	}
+}
+
+/* The literal or register text of RAISE; NULL: none. */
+static const struct ir_val *raise_text(const struct emit *e)
+{
+	if (!e->ins->nargs || e->ins->args[0].kind == VAL_NONE)
+		return NULL;
+	return &e->ins->args[0];
+}
+
+static void raise_host(struct emit *e)
+{
+	if (raise_text(e)) {
+		emit_addr(e, R1, raise_text(e));
+		asm_imm(e->as, R2, e->ins->num);
+		asm_imm(e->as, R3, emit_loc(e));
+		asm_call(e->as, HOST_RAISE);
+	}
+	if (e->f->kind == IR_FUNCTION) {
+		asm_imm(e->as, R0, 0);
+		asm_exit(e->as);
+		return;
+	}
+	asm_call(e->as, HOST_UNCAUGHT);
+	emit_leave(e);
+}
+
+/* The more than MAXERRORS-th error stops all kernel handlers. */
+static void count_error(struct emit *e)
+{
+	int64_t max = e->c->set.limit[LIMIT_MAXERRORS];
+	unsigned go_on = asm_label(e->as);
+
+	emit_count(e, offsetof(struct probe_counts, errors), R0, R1);
+	asm_value(e->as, R1, MAP_CONTROL, 0);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1,
+		   offsetof(struct control, errors), R0);
+	if (max >= INT32_MAX)
+		goto out;
+	asm_jifi(e->as, BPF_JLT, R0, (int32_t)max, go_on);
+	asm_storei(e->as, 4, R1, offsetof(struct control, stop), 1);
+out:
+	asm_bind(e->as, go_on);
+}
+
+static void raise_kernel(struct emit *e)
+{
+	const struct ir_val *text = raise_text(e);
+	const struct ir_val none = {.kind = VAL_STR, .str = ""};
+	uint32_t t = emit_tmp(e, 8);
+	uint32_t w;
+	unsigned full;
+	struct mem m;
+
+	if (!text)
+		text = &none;
+	w = emit_width(e, text);
+	if (!(e->ins->num & RAISE_QUIET)) {
+		count_error(e);
+		isel_reserve(e, REC_ERROR, emit_loc(e), w, &full);
+		m = emit_tmp_mem(e, t, R1);
+		asm_store(e->as, 8, m.base, m.off, R0);
+		emit_put_string(e, (struct mem){R0, sizeof(struct record)},
+				text, w);
+		m = emit_tmp_mem(e, t, R1);
+		asm_load(e->as, 8, R1, m.base, m.off);
+		isel_submit(e, true);
+		asm_bind(e->as, full);
+	}
+	if (e->body) {
+		asm_imm(e->as, R0, BODY_LEAVES);
+		isel_body_exit(e);
+		return;
+	}
+	emit_leave(e);
+}
+
+/* exit(): nothing new starts; the host is woken up. */
+void isel_exit(struct emit *e)
+{
+	unsigned full;
+
+	asm_value(e->as, R1, MAP_CONTROL, 0);
+	asm_storei(e->as, 4, R1, offsetof(struct control, exiting), 1);
+	asm_storei(e->as, 4, R1, offsetof(struct control, stop), 1);
+	isel_reserve(e, REC_EXIT, 0, 0, &full);
+	asm_mov(e->as, R1, R0);
+	isel_submit(e, true);
+	asm_bind(e->as, full);
+}
+
+/* --- handing over to the host -------------------------------------------- */
+
+static uint32_t live_size(struct emit *e)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < e->ins->nargs; i++) {
+		const struct ir_val *v = &e->ins->args[i];
+		bool str = v->kind == VAL_STR ||
+			   (v->kind == VAL_REG &&
+			    e->f->regs.v[v->reg].is_str);
+
+		n += str ? emit_width(e, v) : 8;
+	}
+	return n;
+}
+
+static bool is_str(struct emit *e, const struct ir_val *v)
+{
+	return v->kind == VAL_STR ||
+	       (v->kind == VAL_REG && e->f->regs.v[v->reg].is_str);
+}
+
+/* Who hit the probe, into the record whose address is in temporary t. */
+static void put_ctx(struct emit *e, uint32_t t)
+{
+	static const struct {
+		int helper, off, size;
+	} part[] = {
+		{KH_PID_TGID, offsetof(struct record_ctx, pid_tgid), 8},
+		{KH_UID_GID, offsetof(struct record_ctx, uid_gid), 8},
+		{KH_KTIME, offsetof(struct record_ctx, time_ns), 8},
+		{KH_CPU, offsetof(struct record_ctx, cpu), 8},
+	};
+	const int base = sizeof(struct record);
+	struct mem m;
+
+	for (unsigned i = 0; i < sizeof(part) / sizeof(*part); i++) {
+		asm_call(e->as, part[i].helper);
+		m = emit_tmp_mem(e, t, R1);
+		asm_load(e->as, 8, R1, m.base, m.off);
+		asm_store(e->as, part[i].size, R1, base + part[i].off, R0);
+	}
+	m = emit_tmp_mem(e, t, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	emit_add(e, R1, base + (int)offsetof(struct record_ctx, comm));
+	asm_imm(e->as, R2, 16);
+	asm_call(e->as, KH_COMM);
+}
+
+static void resume(struct emit *e)
+{
+	uint32_t t = emit_tmp(e, 8);
+	uint32_t off = sizeof(struct record) + offsetof(struct record_ctx, live);
+	unsigned full;
+	struct mem m;
+
+	isel_reserve(e, REC_RESUME, (uint32_t)e->ins->num,
+		     live_size(e) + (uint32_t)offsetof(struct record_ctx, live),
+		     &full);
+	m = emit_tmp_mem(e, t, R1);
+	asm_store(e->as, 8, m.base, m.off, R0);
+	put_ctx(e, t);
+	for (unsigned i = 0; i < e->ins->nargs; i++) {
+		const struct ir_val *v = &e->ins->args[i];
+		uint32_t w = is_str(e, v) ? emit_width(e, v) : 8;
+
+		m = emit_tmp_mem(e, t, R1);
+		asm_load(e->as, 8, R1, m.base, m.off);
+		if (is_str(e, v))
+			emit_put_string(e, (struct mem){R1, (int)off}, v, w);
+		else
+			asm_store(e->as, 8, R1, (int)off, emit_use(e, v, R2));
+		off += w;
+	}
+	m = emit_tmp_mem(e, t, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	isel_submit(e, true);
+	asm_bind(e->as, full);
+	if (e->body) {
+		asm_imm(e->as, R0, BODY_LEAVES);
+		isel_body_exit(e);
+		return;
+	}
+	emit_leave(e);
+}
+
+/* --- the statement counter ----------------------------------------------- */
+
+static void act(struct emit *e)
+{
+	int64_t max = e->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE];
+	int off = e->root->act_off;
+	int base = FP;
+
+	e->root->act_used = true;
+	if (e->body)
+		base = emit_pseudo(e, PS_ROOT, R1);
+	asm_load(e->as, 8, R0, base, off);
+	if (emit_is_imm(&e->ins->args[0]))
+		asm_alui(e->as, BPF_ADD, R0, (int32_t)e->ins->args[0].num);
+	else
+		asm_alu(e->as, BPF_ADD, R0, emit_use(e, &e->ins->args[0], R2));
+	asm_store(e->as, 8, base, off, R0);
+	if (!e->ins->target[1])
+		return;
+	if (max <= INT32_MAX) {
+		asm_jifi(e->as, BPF_JGT, R0, (int32_t)max,
+			 emit_block(e, e->ins->target[1]));
+	} else {
+		asm_imm(e->as, R2, max);
+		asm_jif(e->as, BPF_JGT, R0, R2,
+			emit_block(e, e->ins->target[1]));
+	}
+	emit_ok(e);
+}
+
+/* --- loops --------------------------------------------------------------- */
+
+/* r0: the exit taken, not 0. Stores it in the handler's frame, ends the loop. */
+void isel_body_exit(struct emit *e)
+{
+	int root = emit_pseudo(e, PS_ROOT, R1);
+
+	e->root->exit_used = true;
+	asm_store(e->as, 8, root, e->root->exit_off, R0);
+	asm_imm(e->as, R0, 1);
+	asm_exit(e->as);
+}
+
+/*
+ * bpf_loop(MAX, body, handler's frame, 0). The iterations are bounded by
+ * MAXACTION, which every body counts; MAX only has to be larger.
+ */
+static void loop(struct emit *e)
+{
+	int root = e->body ? emit_pseudo(e, PS_ROOT, R3) : FP;
+	int off = e->root->exit_off;
+	unsigned go_on = asm_label(e->as);
+
+	e->root->exit_used = true;
+	asm_storei(e->as, 8, root, off, 0);
+	asm_mov(e->as, R3, root);
+	asm_imm(e->as, R1, LOOP_MAX);
+	asm_func(e->as, R2, e->ins->callee->index,
+		 e->root->labels[e->ins->callee->index]);
+	asm_imm(e->as, R4, 0);
+	asm_call(e->as, KH_LOOP);
+	root = e->body ? emit_pseudo(e, PS_ROOT, R3) : FP;
+	asm_load(e->as, 8, R0, root, off);
+	asm_jifi(e->as, BPF_JNE, R0, BODY_LEAVES, go_on);
+	if (e->body) {
+		isel_body_exit(e);
+	} else {
+		emit_leave(e);
+	}
+	asm_bind(e->as, go_on);
+	emit_put(e, R0);
+}
+
+void isel_ctl(struct emit *e)
+{
+	switch (e->ins->op) {
+	case OP_JMP:
+		emit_goto(e, e->ins->target[0]);
+		break;
+	case OP_RET:
+		ret(e);
+		break;
+	case OP_RAISE:
+		if (e->kernel)
+			raise_kernel(e);
+		else
+			raise_host(e);
+		break;
+	case OP_CALL:
+		isel_host(e);
+		break;
+	case OP_ACT:
+		act(e);
+		break;
+	case OP_LOOP:
+		loop(e);
+		break;
+	case OP_RESUME:
+		resume(e);
+		break;
+	default:
+		branch(e);
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scalar globals: words of the CONTROL map, reached by address. Numbers are
+ * read and written whole; strings in words, under a lock when they are shared.
+ */
+#include "gen/isel.h"
+
+#include <assert.h>
+
+static uint32_t off_of(struct emit *e)
+{
+	return e->plan->globals[e->ins->global->index].off;
+}
+
+static bool is_string(struct emit *e)
+{
+	return e->ins->global->type == TY_STRING;
+}
+
+static void load(struct emit *e)
+{
+	int dst = emit_dst(e, R0);
+
+	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	if (!is_string(e)) {
+		asm_load(e->as, 8, dst, R1, 0);
+		emit_put(e, dst);
+		return;
+	}
+	isel_copy_to_dst(e, R1, e->ins->global->width);
+}
+
+static void store(struct emit *e)
+{
+	const struct ir_val *v = &e->ins->args[0];
+
+	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	if (is_string(e)) {
+		emit_put_string(e, (struct mem){R1, 0}, v,
+				e->ins->global->width);
+	} else if (emit_is_imm(v)) {
+		asm_storei(e->as, 8, R1, 0, (int32_t)v->num);
+	} else {
+		asm_store(e->as, 8, R1, 0, emit_use(e, v, R0));
+	}
+}
+
+static void add(struct emit *e, bool fetch)
+{
+	if (!fetch) {
+		int v = emit_use(e, &e->ins->args[0], R0);
+
+		asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+		asm_atomic(e->as, BPF_ADD, R1, 0, v);
+		return;
+	}
+	/* the old value replaces the addend: never in its own register */
+	emit_load(e, R0, &e->ins->args[0]);
+	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
+	emit_put(e, R0);
+}
+
+static void modify(struct emit *e)
+{
+	static const int op[] = {BPF_AND, BPF_OR, BPF_XOR};
+	int v = emit_use(e, &e->ins->args[0], R0);
+
+	assert(e->ins->args[1].kind == VAL_NUM &&
+	       e->ins->args[1].num >= 0 && e->ins->args[1].num < 3);
+	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	asm_atomic(e->as, op[e->ins->args[1].num], R1, 0, v);
+}
+
+void isel_glob(struct emit *e)
+{
+	switch (e->ins->op) {
+	case OP_GLD:
+		load(e);
+		break;
+	case OP_GST:
+		store(e);
+		break;
+	case OP_GADD:
+		add(e, false);
+		break;
+	case OP_GXADD:
+		add(e, true);
+		break;
+	default:
+		modify(e);
+	}
+}

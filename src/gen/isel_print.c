@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Printing: operands go to a record laid out by the format; text is made of it
+ * on the host. A kernel handler writes the record in place in the ring buffer.
+ */
+#include "gen/isel.h"
+
+#include <stddef.h>
+
+enum { RB_NO_WAKEUP = 1, RB_FORCE_WAKEUP = 2 };
+
+void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
+		  unsigned *ret_full)
+{
+	struct record head = {
+		.kind = kind,
+		.probe = (uint16_t)e->f->probe->index,
+		.id = id,
+	};
+	unsigned ok = asm_label(e->as);
+	int64_t word = head.kind | (int64_t)head.probe << 16 |
+		       (int64_t)((uint64_t)head.id << 32);
+
+	*ret_full = asm_label(e->as);
+	asm_map(e->as, R1, MAP_RING);
+	asm_imm(e->as, R2, (int64_t)sizeof(head) + round8(payload));
+	asm_imm(e->as, R3, 0);
+	asm_call(e->as, KH_RING_RESERVE);
+	asm_jifi(e->as, BPF_JNE, R0, 0, ok);
+	emit_count(e, offsetof(struct probe_counts, ring_full), R1, R2);
+	asm_jmp(e->as, *ret_full);
+	asm_bind(e->as, ok);
+	asm_imm(e->as, R1, word);
+	asm_store(e->as, 8, R0, 0, R1);
+}
+
+void isel_submit(struct emit *e, bool wake)
+{
+	asm_imm(e->as, R2, wake ? RB_FORCE_WAKEUP : RB_NO_WAKEUP);
+	asm_call(e->as, KH_RING_SUBMIT);
+}
+
+static bool any_calls(struct emit *e)
+{
+	const struct ir_fmt *f = e->ins->fmt;
+
+	for (unsigned i = 0; i < f->nargs; i++)
+		if (f->is_str[i] &&
+		    emit_string_calls(e, &e->ins->args[i], f->width[i]))
+			return true;
+	return false;
+}
+
+static void field(struct emit *e, struct mem m, unsigned i)
+{
+	const struct ir_fmt *f = e->ins->fmt;
+	const struct ir_val *v = &e->ins->args[i];
+
+	if (f->is_str[i])
+		emit_put_string(e, m, v, f->width[i]);
+	else if (emit_is_imm(v))
+		asm_storei(e->as, 8, m.base, m.off, (int32_t)v->num);
+	else
+		asm_store(e->as, 8, m.base, m.off, emit_use(e, v, R2));
+}
+
+static void print_kernel(struct emit *e)
+{
+	const struct ir_fmt *f = e->ins->fmt;
+	bool calls = any_calls(e);
+	uint32_t t = calls ? emit_tmp(e, 8) : 0;
+	unsigned full;
+	struct mem m;
+
+	isel_reserve(e, REC_PRINT, f->id, f->size, &full);
+	if (calls) {
+		m = emit_tmp_mem(e, t, R1);
+		asm_store(e->as, 8, m.base, m.off, R0);
+	}
+	for (unsigned i = 0; i < f->nargs; i++) {
+		if (calls && i) {
+			m = emit_tmp_mem(e, t, R1);
+			asm_load(e->as, 8, R0, m.base, m.off);
+		}
+		field(e, (struct mem){R0, (int)sizeof(struct record) +
+					      (int)f->off[i]}, i);
+	}
+	if (calls) {
+		m = emit_tmp_mem(e, t, R1);
+		asm_load(e->as, 8, R1, m.base, m.off);
+	} else {
+		asm_mov(e->as, R1, R0);
+	}
+	isel_submit(e, false);
+	asm_bind(e->as, full);
+}
+
+static void print_host(struct emit *e)
+{
+	const struct ir_fmt *f = e->ins->fmt;
+	uint32_t t = emit_tmp(e, f->size ? f->size : 8);
+
+	for (unsigned i = 0; i < f->nargs; i++) {
+		struct mem m = emit_tmp_mem(e, t, R1);
+
+		m.off += (int)f->off[i];
+		field(e, m, i);
+	}
+	asm_imm(e->as, R1, f->id);
+	emit_tmp_addr(e, R2, t);
+	if (e->ins->op == OP_PRINT) {
+		asm_call(e->as, HOST_PRINT);
+		return;
+	}
+	emit_dst_addr(e, R3);
+	asm_imm(e->as, R4, emit_dst_width(e));
+	asm_call(e->as, HOST_SPRINT);
+}
+
+void isel_print(struct emit *e)
+{
+	if (!e->kernel)
+		print_host(e);
+	else if (e->ins->op == OP_PRINT)
+		print_kernel(e);
+	else
+		isel_sprint(e);
+}

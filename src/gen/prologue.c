@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What comes before the first instruction: only what the function uses.
+ *
+ *   kernel handler  the row of this CPU, the stop word and the bank (one load),
+ *                   the hits counter, a scratch slot
+ *   loop body       the address of the handler's frame
+ *   host function   parameters from the argument block
+ */
+#include "gen/isel.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static void put_home(struct emit *e, uint32_t r, int reg)
+{
+	const struct home *h = &e->homes[r];
+
+	if (h->kind == HOME_REG) {
+		asm_mov(e->as, h->reg, reg);
+	} else if (h->kind != HOME_NONE) {
+		struct mem m = emit_mem(e, r, reg == R4 ? R5 : R4);
+
+		asm_store(e->as, 8, m.base, m.off, reg);
+	}
+}
+
+static bool used(struct emit *e, enum pseudo p)
+{
+	return e->homes[e->nregs + p].kind != HOME_NONE;
+}
+
+static void put_pseudo(struct emit *e, enum pseudo p, int reg)
+{
+	put_home(e, e->nregs + p, reg);
+}
+
+/* r1 = this CPU's row. The mask comes last and in 64 bits: kernel 6.1 forgets
+ * the bounds otherwise. */
+static void find_row(struct emit *e)
+{
+	asm_call(e->as, KH_CPU);
+	asm_alui(e->as, BPF_AND, R0, (int32_t)e->plan->nrows - 1);
+	asm_alui(e->as, BPF_MUL, R0, (int32_t)e->plan->row_size);
+	asm_value(e->as, R1, MAP_ROWS, 0);
+	asm_alu(e->as, BPF_ADD, R1, R0);
+}
+
+/* Adds 1 to a counter; r1 is the row. Clobbers r2, r3. */
+static void count(struct emit *e, uint32_t field)
+{
+	uint32_t off = e->plan->counts_off +
+		       e->f->probe->index *
+			   (uint32_t)sizeof(struct probe_counts) +
+		       field;
+	int row = R1;
+
+	if (off > INT16_MAX) {
+		asm_mov(e->as, R3, R1);
+		emit_add(e, R3, (int32_t)off);
+		row = R3;
+		off = 0;
+	}
+	if (e->f->probe->guard == GUARD_PREEMPTIBLE) {
+		asm_imm(e->as, R2, 1);
+		asm_atomic(e->as, BPF_ADD, row, (int)off, R2);
+		return;
+	}
+	asm_load(e->as, 8, R2, row, (int)off);
+	asm_alui(e->as, BPF_ADD, R2, 1);
+	asm_store(e->as, 8, row, (int)off, R2);
+}
+
+/*
+ * Claims one of the row's scratch slots. r1 is the row. Which slot it is goes
+ * through memory, so that the verifier walks the handler once, not once per
+ * slot. Clobbers r0, r2, r3.
+ */
+static void claim_scratch(struct emit *e, unsigned none)
+{
+	const struct plan *p = e->plan;
+	unsigned got = asm_label(e->as);
+	int scr = e->root->scr_off;
+
+	for (uint32_t s = 0; s < p->scratch_slots; s++) {
+		asm_mov(e->as, R3, R1);
+		emit_add(e, R3, (int32_t)(p->scratch_off + s * p->scratch_size));
+		asm_imm(e->as, R0, 0);
+		asm_imm(e->as, R2, 1);
+		asm_atomic(e->as, BPF_CMPXCHG, R3, 0, R2);
+		asm_imm(e->as, R2, s);
+		asm_jifi(e->as, BPF_JEQ, R0, 0, got);
+	}
+	asm_jmp(e->as, none);
+	asm_bind(e->as, got);
+	/* the slot's owner word remembers the number for its own reload */
+	asm_store(e->as, 8, FP, scr, R2);
+	asm_mov(e->as, R3, R1);
+	emit_add(e, R3, (int32_t)p->scratch_off);
+	asm_alui(e->as, BPF_MUL, R2, (int32_t)p->scratch_size);
+	asm_alu(e->as, BPF_ADD, R3, R2);
+	emit_add(e, R3, 8);
+	asm_store(e->as, 8, FP, scr, R3);
+}
+
+/* The bank's number is in the upper half of r0. */
+static void find_bank(struct emit *e)
+{
+	if (!used(e, PS_BANK) && !used(e, PS_BIDX))
+		return;
+	asm_alui(e->as, BPF_RSH, R0, 32);
+	asm_alui(e->as, BPF_AND, R0, 1);
+}
+
+static void place_bank(struct emit *e)
+{
+	if (used(e, PS_BIDX))
+		put_pseudo(e, PS_BIDX, R0);
+	if (!used(e, PS_BANK))
+		return;
+	asm_alui(e->as, BPF_MUL, R0, (int32_t)e->plan->bank_size);
+	asm_alu(e->as, BPF_ADD, R0, R1);
+	emit_add(e, R0, (int32_t)e->plan->bank_off);
+	put_pseudo(e, PS_BANK, R0);
+}
+
+static void zero(struct emit *e, uint32_t r)
+{
+	const struct home *h = &e->homes[r];
+	const struct ir_reg *reg = &e->f->regs.v[r];
+
+	if (h->kind == HOME_REG)
+		asm_imm(e->as, h->reg, 0);
+	else if (h->kind != HOME_NONE)
+		emit_zero(e, emit_mem(e, r, R1), reg->is_str ? reg->width : 8);
+}
+
+static void zero_all(struct emit *e)
+{
+	for (uint32_t r = 0; !e->body && r < e->nregs; r++)
+		if (e->f->regs.v[r].shared)
+			zero(e, r);
+	for (uint32_t i = 0; i < e->zero_regs_n; i++)
+		if (!e->f->regs.v[e->zero_regs[i]].shared)
+			zero(e, e->zero_regs[i]);
+}
+
+static void kernel_handler(struct emit *e)
+{
+	e->stopped_label = asm_label(e->as);
+	e->none_label = asm_label(e->as);
+	if (used(e, PS_CTX))
+		put_pseudo(e, PS_CTX, R1);
+	find_row(e);
+	asm_value(e->as, R2, MAP_CONTROL, 0);
+	asm_load(e->as, 8, R0, R2, offsetof(struct control, stop));
+	asm_jifi32(e->as, BPF_JNE, R0, 0, e->stopped_label);
+	count(e, offsetof(struct probe_counts, hits));
+	find_bank(e);
+	if (e->code->needs_scratch) {
+		/* r0 is needed for the claim */
+		asm_mov(e->as, R4, R0);
+		claim_scratch(e, e->none_label);
+		asm_mov(e->as, R0, R4);
+	}
+	if (used(e, PS_ROW))
+		put_pseudo(e, PS_ROW, R1);
+	place_bank(e);
+	if (e->root->act_used)
+		asm_storei(e->as, 8, FP, e->root->act_off, 0);
+	zero_all(e);
+}
+
+/* Out of the way: what the prologue jumps to, and the way out of a handler that
+ * holds a scratch slot. r1 is the row in the first two. */
+void prologue_tail(struct emit *e)
+{
+	asm_bind(e->as, e->stopped_label);
+	count(e, offsetof(struct probe_counts, stopped));
+	asm_imm(e->as, R0, 0);
+	asm_exit(e->as);
+	if (!e->code->needs_scratch)
+		return;
+	asm_bind(e->as, e->none_label);
+	count(e, offsetof(struct probe_counts, nest_skips));
+	asm_imm(e->as, R0, 0);
+	asm_exit(e->as);
+	if (!e->out_used)
+		return;
+	asm_bind(e->as, e->out_label);
+	asm_load(e->as, 8, R1, FP, e->root->scr_off);
+	asm_imm(e->as, R0, 0);
+	asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
+	asm_imm(e->as, R0, 0);
+	asm_exit(e->as);
+}
+
+/* r1: the argument block, r2: where a string result goes. */
+static void host_function(struct emit *e)
+{
+	uint32_t t = emit_tmp(e, 16);
+	struct mem m = emit_tmp_mem(e, t, R3);
+
+	asm_store(e->as, 8, m.base, m.off, R1);
+	asm_store(e->as, 8, m.base, m.off + 8, R2);
+	for (uint32_t r = 0; r < e->f->nparams; r++) {
+		struct ir_ins fake = {.dst = r, .has_dst = true};
+
+		if (!e->f->regs.v[r].is_str || e->homes[r].kind == HOME_NONE)
+			continue;
+		asm_load(e->as, 8, R1, m.base, m.off);
+		asm_load(e->as, 8, R1, R1, (int)r * 8);
+		e->ins = &fake;
+		isel_copy_to_dst(e, R1, e->f->regs.v[r].width);
+		e->ins = NULL;
+	}
+	if (used(e, PS_RET)) {
+		asm_load(e->as, 8, R2, m.base, m.off + 8);
+		put_pseudo(e, PS_RET, R2);
+	}
+	asm_load(e->as, 8, R1, m.base, m.off);
+	for (uint32_t r = 0; r < e->f->nparams; r++) {
+		if (e->f->regs.v[r].is_str || e->homes[r].kind == HOME_NONE)
+			continue;
+		/* r3 to r5 may already be homes */
+		if (e->homes[r].kind == HOME_REG) {
+			asm_load(e->as, 8, e->homes[r].reg, R1, (int)r * 8);
+			continue;
+		}
+		asm_load(e->as, 8, R0, R1, (int)r * 8);
+		asm_store(e->as, 8, FP, e->homes[r].off, R0);
+	}
+	zero_all(e);
+}
+
+void prologue_emit(struct emit *e)
+{
+	if (e->body) {
+		put_pseudo(e, PS_ROOT, R2);
+		zero_all(e);
+	} else if (e->kernel) {
+		kernel_handler(e);
+	} else if (e->f->kind == IR_FUNCTION) {
+		host_function(e);
+	} else {
+		zero_all(e);
+	}
+}
