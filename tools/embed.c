@@ -17,7 +17,7 @@
 enum { FILES_MAX = 1000, NAMES_MAX = 20000 };
 
 struct name {
-	enum scan_kind kind;
+	enum tapset_kind kind;
 	char *text;
 	unsigned file;
 };
@@ -96,7 +96,7 @@ static char *slurp(const char *path, size_t *ret_len)
 	return text;
 }
 
-static void add(void *ctx, enum scan_kind kind, const char *name, size_t len)
+static void add(void *ctx, enum tapset_kind kind, const char *name, size_t len)
 {
 	struct embed *e = ctx;
 	unsigned i;

@@ -133,7 +133,7 @@ static void load_aliases(struct sema *s, const struct point *pt)
 
 	if (!pt->parts.n || pt->parts.v[0].arg.type != TY_UNKNOWN)
 		return;
-	tapset_need(s->lib, SCAN_ALIAS, pt->parts.v[0].name, &files);
+	tapset_need(s->lib, TAPSET_ALIAS, pt->parts.v[0].name, &files);
 	for (i = 0; i < files.n; i++)
 		sema_add_file(s, files.v[i]);
 }
@@ -258,7 +258,7 @@ static unsigned expand_family(struct expand *x, struct point *pt,
 
 	if (!quiet) {
 		alias_names(x, &names);
-		tapset_names(x->s->lib, SCAN_ALIAS, library_name, &nc);
+		tapset_names(x->s->lib, TAPSET_ALIAS, library_name, &nc);
 	}
 	probe_resolve(x->c, pt, names.v, names.n, quiet, x->out);
 	finish(x, before, pt, link);

@@ -9,7 +9,7 @@ struct embedded_file {
 	int is_macros; /* .stpm */
 	const char *text;
 };
-/* Sorted by kind (enum scan_kind), then name. */
+/* Sorted by kind (enum tapset_kind), then name. */
 struct embedded_name {
 	const char *name;
 	int kind;

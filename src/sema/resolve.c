@@ -62,7 +62,7 @@ struct var *resolve_global(struct sema *s, const char *name,
 	unsigned i;
 
 	if (!v) {
-		tapset_need(s->lib, SCAN_GLOBAL, name, &files);
+		tapset_need(s->lib, TAPSET_GLOBAL, name, &files);
 		for (i = 0; i < files.n; i++)
 			sema_add_file(s, files.v[i]);
 		if (files.n)
@@ -366,7 +366,7 @@ static void load_function(struct sema *s, const char *name)
 	file_list files = {0};
 	unsigned i;
 
-	tapset_need(s->lib, SCAN_FUNCTION, name, &files);
+	tapset_need(s->lib, TAPSET_FUNCTION, name, &files);
 	for (i = 0; i < files.n; i++)
 		sema_add_file(s, files.v[i]);
 }
@@ -407,7 +407,7 @@ static void no_function(struct sema *s, struct node *n)
 		map_at(s->fns, i, &name);
 		near_names_add(&nn, name);
 	}
-	tapset_names(s->lib, SCAN_FUNCTION, near_one, &nn);
+	tapset_names(s->lib, TAPSET_FUNCTION, near_one, &nn);
 	complain(c, NO_FUNCTION, &n->span, n->u.call.name,
 		 near_names_text(c, &nn));
 }

@@ -125,7 +125,7 @@ static void skip_block(struct scan *s)
 	}
 }
 
-static void tell(struct scan *s, enum scan_kind k, struct word w)
+static void tell(struct scan *s, enum tapset_kind k, struct word w)
 {
 	if (w.len && (isalpha((unsigned char)*w.s) || *w.s == '_'))
 		s->fn(s->ctx, k, w.s, w.len);
@@ -138,7 +138,7 @@ static void globals(struct scan *s, bool is_private)
 
 	for (;;) {
 		if (!is_private)
-			tell(s, SCAN_GLOBAL, w);
+			tell(s, TAPSET_GLOBAL, w);
 		while ((w = peek(s)).len && !is(w, ",")) {
 			if (!is(w, "%") && !is(w, "[") && !is(w, "]") &&
 			    !is(w, "=") && !is(w, "-") && *w.s != '"' &&
@@ -166,7 +166,7 @@ static void probe(struct scan *s)
 			return skip_block(s);
 		if (is(w, "=") || is(w, "+=")) {
 			for (i = 0; i < s->nlist; i++)
-				tell(s, SCAN_ALIAS, s->list[i]);
+				tell(s, TAPSET_ALIAS, s->list[i]);
 			s->nlist = 0;
 			first = true;
 		} else if (is(w, ",")) {
@@ -195,7 +195,7 @@ void scan_names(const char *text, size_t len, scan_fn fn, void *ctx)
 		} else if (is(w, "function")) {
 			w = next(&s);
 			if (!is_private)
-				tell(&s, SCAN_FUNCTION, w);
+				tell(&s, TAPSET_FUNCTION, w);
 		} else if (is(w, "probe")) {
 			probe(&s);
 		} else if (is(w, "{")) {

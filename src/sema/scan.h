@@ -8,15 +8,15 @@
 
 #include <stddef.h>
 
-enum scan_kind {
-	SCAN_FUNCTION, /* public functions */
-	SCAN_ALIAS,    /* first components of alias names */
-	SCAN_GLOBAL,   /* public globals */
-	SCAN_KINDS
+enum tapset_kind {
+	TAPSET_FUNCTION, /* public functions */
+	TAPSET_ALIAS,    /* first components of alias names */
+	TAPSET_GLOBAL,   /* public globals */
+	TAPSET_KINDS
 };
 
 /* Calls fn for each name; the name is not terminated. */
-typedef void (*scan_fn)(void *ctx, enum scan_kind kind, const char *name,
+typedef void (*scan_fn)(void *ctx, enum tapset_kind kind, const char *name,
 			size_t len);
 void scan_names(const char *text, size_t len, scan_fn fn, void *ctx);
 

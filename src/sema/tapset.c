@@ -20,7 +20,7 @@ struct lib_file {
 
 /* A name that a file of an -I directory defines. */
 struct dir_name {
-	enum scan_kind kind;
+	enum tapset_kind kind;
 	const char *name;
 	unsigned file; /* index in tapset.files */
 };
@@ -65,7 +65,7 @@ static bool ends_in(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-static void add_name(void *ctx, enum scan_kind kind, const char *name,
+static void add_name(void *ctx, enum tapset_kind kind, const char *name,
 		     size_t len)
 {
 	struct tapset *t = ctx;
@@ -171,7 +171,7 @@ static void read_file(struct tapset *t, unsigned i, file_list *out)
 }
 
 /* First embedded name that is not less than (kind, name). */
-static unsigned lower_bound(enum scan_kind kind, const char *name)
+static unsigned lower_bound(enum tapset_kind kind, const char *name)
 {
 	unsigned lo = 0, hi = embedded_nnames;
 
@@ -188,10 +188,10 @@ static unsigned lower_bound(enum scan_kind kind, const char *name)
 	return lo;
 }
 
-void tapset_need(struct tapset *t, enum scan_kind kind, const char *name,
+void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
 		 file_list *out)
 {
-	bool wild = kind == SCAN_ALIAS && strpbrk(name, "*?");
+	bool wild = kind == TAPSET_ALIAS && strpbrk(name, "*?");
 	unsigned i;
 
 	for (i = 0; i < t->names.n; i++) {
@@ -214,7 +214,7 @@ void tapset_need(struct tapset *t, enum scan_kind kind, const char *name,
 	}
 }
 
-void tapset_names(struct tapset *t, enum scan_kind kind,
+void tapset_names(struct tapset *t, enum tapset_kind kind,
 		  void (*fn)(void *ctx, const char *name), void *ctx)
 {
 	unsigned i;

@@ -22,10 +22,10 @@ struct macros *tapset_macros(struct tapset *t);
  * them to out. For aliases the name may hold * and ?.
  */
 typedef VEC(struct file *) file_list;
-void tapset_need(struct tapset *t, enum scan_kind kind, const char *name,
+void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
 		 file_list *out);
 /* Calls fn for each name of a kind. */
-void tapset_names(struct tapset *t, enum scan_kind kind,
+void tapset_names(struct tapset *t, enum tapset_kind kind,
 		  void (*fn)(void *ctx, const char *name), void *ctx);
 
 #endif
