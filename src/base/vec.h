@@ -20,7 +20,9 @@
 					      cap_ * sizeof(*(vec)->v));       \
 			(vec)->cap = cap_;                                     \
 		}                                                              \
-		(vec)->v[(vec)->n++] = (item);                                 \
+		/* item may speak of n: it is the new one's place. */          \
+		(vec)->v[(vec)->n] = (item);                                   \
+		(vec)->n++;                                                    \
 	} while (0)
 
 #define vec_last(vec) ((vec)->v[(vec)->n - 1])
