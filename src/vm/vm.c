@@ -28,15 +28,11 @@ static unsigned nesting_limit(const struct vm *vm)
 /* MAXACTION: host handlers may do ten times what kernel handlers may. */
 static int64_t action_limit(const struct vm *vm)
 {
-	int64_t n = vm->c->set.limit_set[LIMIT_MAXACTION_INTERRUPTIBLE] ?
-			vm_limit(vm, LIMIT_MAXACTION_INTERRUPTIBLE) :
-			vm_limit(vm, LIMIT_MAXACTION);
-	int64_t times =
-	    vm->c->set.limit_set[LIMIT_MAXACTION_INTERRUPTIBLE] ? 10 : 100;
+	int64_t n = vm_limit(vm, LIMIT_MAXACTION_INTERRUPTIBLE);
 
-	if (vm->c->set.suppress_time_limits || n > INT64_MAX / times)
+	if (vm->c->set.suppress_time_limits || n > INT64_MAX / 10)
 		return INT64_MAX;
-	return n * times;
+	return n * 10;
 }
 
 struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
