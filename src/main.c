@@ -405,6 +405,8 @@ int main(int argc, char **argv)
 	unsigned i;
 	int rc;
 
+	/* Whole lines at a time. */
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	o.style.color = isatty(STDERR_FILENO);
 	rc = options_parse(&o, argc, argv);
 	if (!rc && o.verbose)

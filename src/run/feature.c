@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -118,26 +118,51 @@ static enum feature_answer try_btf_prog(enum bpf_attach_type at)
 				    "Dual MIT/GPL", insns, 2, &o));
 }
 
-/* A multi link to nothing fails with EINVAL where the kind is known, as it does
- * where it is not; a program of that kind and a wrong path tell them apart. */
+/* The part of union bpf_attr that links have; newer than some headers. */
+struct link_attr {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	union {
+		struct {
+			uint32_t flags, cnt;
+			uint64_t syms, addrs, cookies;
+		} kprobe;
+		struct {
+			uint64_t path, offsets, ref_ctrs, cookies;
+			uint32_t cnt, flags, pid;
+		} uprobe;
+	} u;
+};
+
+enum { ATTACH_UPROBE_MULTI = 48 };
+
+/* Attaching to a place that does not exist: where the kind of link is known
+ * that is the complaint. */
 static enum feature_answer try_multi(enum bpf_attach_type at)
 {
-	int fd = load_empty(BPF_PROG_TYPE_KPROBE, at), link;
-	const char *syms[] = { "tally_has_no_such_function" };
-	LIBBPF_OPTS(bpf_link_create_opts, o);
+	struct link_attr attr = { .attach_type = at };
+	const char *sym = "tally_has_no_such_function";
+	const char *path = "/tally/has/no/such/file";
+	uint64_t offset = 16;
+	int fd = load_empty(BPF_PROG_TYPE_KPROBE, at), link, err;
 
 	if (fd < 0)
 		return answer(fd);
+	attr.prog_fd = (uint32_t)fd;
 	if (at == BPF_TRACE_KPROBE_MULTI) {
-		o.kprobe_multi.syms = syms;
-		o.kprobe_multi.cnt = 1;
+		attr.u.kprobe.cnt = 1;
+		attr.u.kprobe.syms = (uint64_t)(uintptr_t)&sym;
+	} else {
+		attr.u.uprobe.cnt = 1;
+		attr.u.uprobe.path = (uint64_t)(uintptr_t)path;
+		attr.u.uprobe.offsets = (uint64_t)(uintptr_t)&offset;
 	}
-	link = bpf_link_create(fd, 0, at, &o);
+	link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	err = errno;
 	close(fd);
 	if (link >= 0)
 		return answer(link);
-	return link == -EOPNOTSUPP || link == -EINVAL ? FEATURE_NO
-						      : FEATURE_YES;
+	return err == EPERM ? FEATURE_FORBIDDEN
+	       : err == ENOENT || err == ESRCH ? FEATURE_YES : FEATURE_NO;
 }
 
 static enum feature_answer try_file(const char *path)
@@ -173,7 +198,7 @@ enum feature_answer feature_try(enum feature f)
 	case FEATURE_KPROBE_MULTI:
 		return try_multi(BPF_TRACE_KPROBE_MULTI);
 	case FEATURE_UPROBE_MULTI:
-		return try_multi(48); /* BPF_TRACE_UPROBE_MULTI */
+		return try_multi(ATTACH_UPROBE_MULTI);
 	case FEATURE_TRACEFS:
 		return !access("/sys/kernel/tracing/events", R_OK) ||
 		       !access("/sys/kernel/debug/tracing/events", R_OK)

@@ -46,8 +46,7 @@ void ledger_read(struct session *s, const struct probe *p,
 		add_counts(&ret->n, (const struct probe_counts *)
 			   (s->store->rows + (size_t)row * plan->row_size +
 			    plan->counts_off) + p->index);
-	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips -
-		       ret->n.stopped;
+	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
 	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size)) {
 		ret->misses = info.recursion_misses;
 		ret->run_ns = info.run_time_ns;
@@ -103,7 +102,7 @@ static void report_hits(struct session *s, const struct ledger_row *r)
  * where they are: that would make every other number doubtful. */
 static bool identity_holds(const struct ledger_row *r)
 {
-	return r->n.lock_skips + r->n.nest_skips + r->n.stopped <= r->n.hits;
+	return r->n.lock_skips + r->n.nest_skips <= r->n.hits;
 }
 
 void ledger_report(struct session *s)

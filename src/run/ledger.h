@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What became of each hit of each kernel probe. Nothing is lost in silence:
- * hits = handled + lock_skips + nest_skips + stopped, and the kernel's own
- * count of entries it skipped comes on top.
+ * hits = handled + lock_skips + nest_skips; the kernel's own count of entries
+ * it skipped comes on top. Events after the end are in `stopped`, not in hits.
  */
 #ifndef RUN_LEDGER_H
 #define RUN_LEDGER_H
