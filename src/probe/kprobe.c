@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.function("name"), module("m").function("name"), kprobe.function(...):
+ * functions of the kernel by symbol. Tags: 0 entry, 1 return. The handler gets
+ * registers, so int_arg() and returnval() work; $arg and $return have the types
+ * of the kernel's BTF where it knows the function.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/pretty.h"
+#include "probe/target.h"
+#include "types/ksyms.h"
+#include "types/regs.h"
+#include "types/types.h"
+
+#define PMU "/sys/bus/event_source/devices/kprobe/"
+
+/* struct probe.data */
+struct kprobe {
+	const char *name;
+	const char *module;
+	bool is_return;
+	bool looked;
+	const struct ctype *proto; /* NULL: BTF does not know the function */
+};
+
+static const char *arg_of(const struct match *m, const char *part)
+{
+	for (unsigned i = 0; i < m->nparts; i++)
+		if (!strcmp(m->name[i], part) && m->arg[i])
+			return m->arg[i]->str;
+	return "";
+}
+
+/* "name@file" without the file; NULL when the file decides what is meant. */
+static const char *plain_function(struct compile *c, const struct match *m)
+{
+	const char *name = arg_of(m, "function"), *at = strchr(name, '@');
+
+	if (!at)
+		return name;
+	/* One function's file is no more than a reminder. */
+	if (strpbrk(name, "*?:"))
+		return NULL;
+	return str_intern(c->str, name, at - name);
+}
+
+static void add_probe(struct compile *c, const struct match *m,
+		      const struct ksym *sym, probe_list *out)
+{
+	struct probe *p = family_probe(c, m);
+	struct kprobe *k = arena_new_of(c->a, struct kprobe);
+	const char *head = "kernel", *tail = "";
+
+	if (!strcmp(m->name[0], "kprobe"))
+		head = *sym->module ? arena_printf(c->a,
+						   "kprobe.module(\"%s\")",
+						   sym->module)
+				    : "kprobe";
+	else if (*sym->module)
+		head = arena_printf(c->a, "module(\"%s\")", sym->module);
+	if (m->pattern->tag == 1)
+		tail = ".return";
+	else if (strcmp(m->name[m->nparts - 1], "function"))
+		tail = arena_printf(c->a, ".%s", m->name[m->nparts - 1]);
+	k->name = sym->name;
+	k->module = sym->module;
+	k->is_return = m->pattern->tag == 1;
+	p->data = k;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_KPROBE;
+	p->guard = GUARD_SELF;
+	p->is_return = k->is_return;
+	p->pp = str_internz(c->str,
+			    arena_printf(c->a, "%s.function(\"%s\")%s", head,
+					 sym->name, tail));
+	vec_push(c->a, out, p);
+}
+
+static int expand_function(struct compile *c, const struct match *m,
+			   probe_list *out)
+{
+	const char *name = plain_function(c, m);
+	ksym_list syms = {0};
+	int err;
+
+	if (!name) {
+		if (!m->quiet)
+			complain(c, NOT_YET, &m->point->span,
+				 "a kernel function by file or line (it needs "
+				 "debug information)");
+		return m->quiet ? 0 : -1;
+	}
+	err = ksyms_find(c, arg_of(m, "module"), name, &syms);
+	if (err)
+		return family_refuse(c, m, "cannot read /proc/kallsyms: %s",
+				     strerror(-err));
+	for (unsigned i = 0; i < syms.n; i++)
+		add_probe(c, m, &syms.v[i], out);
+	return 0;
+}
+
+static void suggest_function(struct compile *c, const struct match *m,
+			     name_list *out)
+{
+	ksym_list syms = {0};
+	struct near near = {0};
+
+	ksyms_find(c, arg_of(m, "module"), "*", &syms);
+	for (unsigned i = 0; i < syms.n; i++)
+		near_add(&near, arg_of(m, "function"), syms.v[i].name);
+	for (unsigned i = 0; i < near.n; i++)
+		vec_push(c->a, out, near.name[i]);
+}
+
+/* --- target variables ------------------------------------------------------ */
+
+static const struct ctype *proto_of(struct compile *c, struct probe *p)
+{
+	struct kprobe *k = p->data;
+
+	if (!k->looked)
+		k->proto = types_function(c, k->name);
+	k->looked = true;
+	return k->proto;
+}
+
+static struct access reg_access(uint32_t off, const struct ctype *type)
+{
+	const struct ctype *t = ctype_strip(type);
+	struct access a = {.base = ACC_REG, .arg = off};
+
+	if (t && t->size && t->size < 8) {
+		a.narrow = t->size;
+		a.sign = t->sign;
+	}
+	return a;
+}
+
+/* A struct passed by value takes registers away from those behind it. */
+static unsigned reg_args(const struct ctype *proto)
+{
+	unsigned n;
+
+	for (n = 0; n < proto->members.n && n < REGS_NARGS; n++) {
+		const struct ctype *t = ctype_strip(proto->members.v[n].type);
+
+		if (!t || t->size > 8 || t->kind == CT_FLOAT)
+			break;
+	}
+	return n;
+}
+
+static int all_args(struct compile *c, struct probe *p,
+		    const struct ctype *proto, struct node *n)
+{
+	struct pretty pr;
+
+	pretty_start(&pr, c, &n->span);
+	for (unsigned i = 0; i < reg_args(proto); i++) {
+		const struct cmember *m = &proto->members.v[i];
+		struct access a = reg_access(regs_arg[i], m->type);
+
+		if (i)
+			pretty_text(&pr, " ");
+		pretty_item(&pr, m->name, &a, m->type, pretty_depth(n));
+	}
+	pretty_finish(&pr, n);
+	return 0;
+}
+
+static int result(struct compile *c, const struct ctype *proto, struct node *n,
+		  bool as_text, bool quiet)
+{
+	struct access a = reg_access(REGS_RESULT, proto->to);
+	const struct ctype *t = ctype_strip(proto->to);
+	bool is_void = !t || t->kind == CT_VOID;
+	struct pretty pr;
+
+	if (as_text) {
+		pretty_start(&pr, c, &n->span);
+		if (!is_void)
+			pretty_item(&pr, "return", &a, proto->to,
+				    pretty_depth(n));
+		pretty_finish(&pr, n);
+		return 0;
+	}
+	if (is_void) {
+		if (!quiet)
+			complain(c, NO_TARGET, &n->span, "$return",
+				 ": the function returns nothing");
+		return -1;
+	}
+	return target_tail(c, n, &a, proto->to, quiet);
+}
+
+static int target_function(struct compile *c, struct probe *p, struct node *n,
+			   bool quiet)
+{
+	const struct kprobe *k = p->data;
+	const char *name = n->u.target.name;
+	const struct ctype *proto;
+
+	if (*name == '@')
+		return probe_cast(c, n, quiet);
+	proto = proto_of(c, p);
+	if (!proto) {
+		const char *why = types_missing(c);
+
+		if (!why)
+			why = arena_printf(c->a,
+					   "BTF does not describe %s; "
+					   "pointer_arg(n) and @cast do "
+					   "without",
+					   k->name);
+		if (!quiet)
+			complain(c, NO_TYPES, &n->span, why);
+		return -1;
+	}
+	if (k->is_return &&
+	    (!strcmp(name, "$return") || !strcmp(name, "$$return")))
+		return result(c, proto, n, name[1] == '$', quiet);
+	if (k->is_return) {
+		/* The registers of the entry are gone by now. */
+		if (!quiet)
+			complain(c, NOT_YET, &n->span,
+				 "a parameter in a .return probe");
+		return -1;
+	}
+	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms"))
+		return all_args(c, p, proto, n);
+	for (unsigned i = 0; i < reg_args(proto); i++) {
+		const struct cmember *m = &proto->members.v[i];
+		struct access a;
+
+		if (strcmp(name + 1, m->name))
+			continue;
+		a = reg_access(regs_arg[i], m->type);
+		return target_tail(c, n, &a, m->type, quiet);
+	}
+	return target_unknown(c, p, n, quiet);
+}
+
+static void names_function(struct compile *c, struct probe *p, ctx_names *out)
+{
+	const struct kprobe *k = p->data;
+	const struct ctype *proto = proto_of(c, p);
+	struct ctx_name n;
+
+	if (!proto)
+		return;
+	if (k->is_return) {
+		n = (struct ctx_name){"$return", ctype_text(c, proto->to),
+				      false};
+		if (strcmp(n.type, "void"))
+			vec_push(c->a, out, n);
+		return;
+	}
+	for (unsigned i = 0; i < reg_args(proto); i++) {
+		n.name = arena_printf(c->a, "$%s", proto->members.v[i].name);
+		n.type = ctype_text(c, proto->members.v[i].type);
+		n.is_param = true;
+		vec_push(c->a, out, n);
+	}
+}
+
+/* --- attaching ------------------------------------------------------------- */
+
+static const char *explain(struct compile *c, const struct kprobe *k, int err)
+{
+	if (access(PMU "type", F_OK))
+		return "this kernel has no kprobes (CONFIG_KPROBES, "
+		       "CONFIG_KPROBE_EVENTS): its functions cannot be probed; "
+		       "tracepoints can: tally -l 'kernel.trace(\"*\")'";
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return "not allowed to probe kernel functions: run as root, or "
+		       "with CAP_BPF and CAP_PERFMON; kernel lockdown in "
+		       "confidentiality mode forbids it to everybody";
+	case -ENOENT:
+		return arena_printf(c->a, "the kernel has no function %s",
+				    k->name);
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return arena_printf(c->a,
+				    "%s cannot be probed (it is part of "
+				    "probing itself, or marked notrace)",
+				    k->name);
+	case -EADDRNOTAVAIL:
+		return arena_printf(c->a,
+				    "several functions are called %s and the "
+				    "kernel does not choose",
+				    k->name);
+	default:
+		return arena_printf(c->a, "kernel function %s: %s", k->name,
+				    strerror(-err));
+	}
+}
+
+static int read_number(const char *path, const char *format, unsigned *ret)
+{
+	FILE *f = fopen(path, "re");
+	int n;
+
+	if (!f)
+		return -errno;
+	n = fscanf(f, format, ret);
+	fclose(f);
+	return n == 1 ? 0 : -EIO;
+}
+
+static int open_event(struct compile *c, const struct kprobe *k, int prog_fd)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
+	const char *name = k->name;
+	unsigned type, bit;
+	int err, fd;
+
+	err = read_number(PMU "type", "%u", &type);
+	if (err)
+		return err;
+	if (*k->module)
+		name = arena_printf(c->a, "%s:%s", k->module, name);
+	attr.type = type;
+	attr.kprobe_func = (uintptr_t)name;
+	if (k->is_return) {
+		err = read_number(PMU "format/retprobe", "config:%u", &bit);
+		if (err)
+			return err;
+		attr.config |= UINT64_C(1) << bit;
+	}
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int attach_function(struct compile *c, struct probe *p, int prog_fd,
+			   struct attach *ret, const char **ret_why)
+{
+	const struct kprobe *k = p->data;
+	int fd = open_event(c, k, prog_fd);
+
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	if (fd < 0) {
+		*ret_why = explain(c, k, fd);
+		return fd;
+	}
+	ret->link_fd = fd;
+	return 0;
+}
+
+static int load_opts_function(struct compile *c, struct probe *p,
+			      struct load_opts *ret)
+{
+	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_KPROBE};
+	return 0;
+}
+
+const struct family family_kprobe = {
+    .name = "kprobe",
+    .type = "kprobe",
+    .expand = expand_function,
+    .target = target_function,
+    .names = names_function,
+    .suggest = suggest_function,
+    .attach = attach_function,
+    .load_opts = load_opts_function,
+};
+
+const struct family family_kretprobe = {
+    .name = "kprobe",
+    .type = "kretprobe",
+    .expand = expand_function,
+    .target = target_function,
+    .names = names_function,
+    .suggest = suggest_function,
+    .attach = attach_function,
+    .load_opts = load_opts_function,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "types/ksyms.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "types/glob.h"
+
+/* What the compiler made of a function (f.cold, f.constprop.0) and the build's
+ * own marks (__pfx_f, __cfi_f) are no functions a script means. */
+static bool is_artefact(const char *name)
+{
+	return strchr(name, '.') || !strncmp(name, "__pfx_", 6) ||
+	       !strncmp(name, "__cfi_", 6) || !strncmp(name, "__UNIQUE_ID_", 12);
+}
+
+/* "ffffffff81000000 T name\t[module]" taken apart in place. */
+static bool split_line(char *line, char *ret_type, char **ret_name,
+		       char **ret_module)
+{
+	char *p = strchr(line, ' ');
+
+	if (!p || !p[1] || p[2] != ' ')
+		return false;
+	*ret_type = p[1];
+	*ret_name = p + 3;
+	p = *ret_name + strcspn(*ret_name, "\t\n");
+	*ret_module = p;
+	if (*p == '\t' && p[1] == '[') {
+		*p = 0;
+		*ret_module = p + 2;
+		(*ret_module)[strcspn(*ret_module, "]\n")] = 0;
+	} else {
+		*p = 0;
+	}
+	return true;
+}
+
+int ksyms_find(struct compile *c, const char *module, const char *name,
+	       ksym_list *ret)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	struct map *seen = map_new(c->a);
+	char *line = NULL, *sym, *mod, type;
+	size_t cap = 0;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0) {
+		struct ksym k;
+
+		if (!split_line(line, &type, &sym, &mod))
+			continue;
+		if (type != 't' && type != 'T' && type != 'W' && type != 'w')
+			continue;
+		if (!name_glob(name, sym) || is_artefact(sym))
+			continue;
+		/* BPF programs and trampolines name themselves like modules. */
+		if (!strncmp(mod, "bpf", 4) || !strncmp(mod, "__builtin", 9))
+			continue;
+		if (*module ? !*mod || !name_glob(module, mod) : *mod != 0)
+			continue;
+		k.name = str_internz(c->str, sym);
+		k.module = str_internz(c->str, mod);
+		sym = arena_printf(c->a, "%s:%s", k.module, k.name);
+		if (map_has(seen, sym))
+			continue;
+		map_set(seen, sym, seen);
+		vec_push(c->a, ret, k);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the kernel and its modules, from /proc/kallsyms. */
+#ifndef TYPES_KSYMS_H
+#define TYPES_KSYMS_H
+
+#include "base/compile.h"
+
+struct ksym {
+	const char *name;
+	const char *module; /* "" for the kernel itself */
+};
+typedef VEC(struct ksym) ksym_list;
+
+/*
+ * Functions whose name and module match, in order of address; a name that
+ * several functions share comes once. The module "" is the kernel. Reads the
+ * whole file (10 to 30 ms): only for kernel functions. 0 or a negative errno.
+ */
+int ksyms_find(struct compile *c, const char *module, const char *name,
+	       ksym_list *ret);
+
+#endif
