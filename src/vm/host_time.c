@@ -39,6 +39,7 @@ static void local_now(struct vm *vm, struct tm *tm)
 	vm_whoami(vm, &w);
 	t = (time_t)(w.wall_ns / 1000000000);
 	memset(tm, 0, sizeof(*tm));
+	tzset();
 	localtime_r(&t, tm);
 }
 
@@ -56,6 +57,7 @@ static uint64_t strftime_of(struct vm *vm, const struct builtin_call *b)
 	fmt[0] = 'x';
 	memcpy(fmt + 1, s, n);
 	fmt[n + 1] = '\0';
+	tzset();
 	if (!localtime_r(&t, &tm))
 		return bret_str(vm, b, "", 0);
 	n = strftime(buf, sizeof(buf), fmt, &tm);
