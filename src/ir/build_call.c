@@ -115,12 +115,23 @@ static struct ir_val call_inline(struct build *b, struct function *fn,
 	return s.has_ret ? val_reg(s.ret) : NOVAL;
 }
 
+/* Is the function, or an overload of it, being inlined around here? */
+static bool comes_back(const struct build *b, const struct function *fn)
+{
+	for (const struct scope *s = b->scope; s; s = s->up)
+		for (const struct function *o = fn; o && s->fn;
+		     o = o->overload)
+			if (o == s->fn)
+				return true;
+	return fn->is_recursive;
+}
+
 static struct ir_val call_script(struct build *b, struct function *fn,
 				 struct ir_val *args, unsigned n)
 {
 	int64_t nest = b->c->set.limit[LIMIT_MAXNESTING];
 
-	if (b->f->place == PLACE_HOST || fn->is_recursive ||
+	if (b->f->place == PLACE_HOST || comes_back(b, fn) ||
 	    b->nins > INLINE_BUDGET || b->depth >= INLINE_DEPTH)
 		return call_host(b, fn, args, n);
 	if (b->c->set.limit_set[LIMIT_MAXNESTING] && nest > 0 &&

@@ -156,6 +156,9 @@ struct ir {
 	VEC(struct ir_iter *) iters;
 	VEC(struct ir_loc) locs;
 	VEC(struct regex *) regexes;
+	/* Exclusion: by global index the bit of its lock group (0: needs none);
+	 * by probe index the groups that the handler must hold. NULL: no locks. */
+	uint32_t *lock_of, *probe_locks;
 };
 
 /* Builds the ir of a whole program: per kernel probe a kernel version with

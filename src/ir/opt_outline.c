@@ -290,6 +290,24 @@ static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 	return first;
 }
 
+/* Errors and sends that only the loop leads to end the handler from inside of
+ * it: no exit is needed. */
+static void add_ends(struct outline *o, struct ir_block ***pred,
+		     const unsigned *npred)
+{
+	for (struct ir_block *b = o->f->blocks; b; b = b->next) {
+		bool inside = npred[b->id] > 0;
+
+		if (o->in[b->id] || (b->last->op != OP_RAISE &&
+				     b->last->op != OP_RESUME))
+			continue;
+		for (unsigned i = 0; i < npred[b->id]; i++)
+			inside &= o->in[pred[b->id][i]->id];
+		if (inside)
+			o->in[b->id] = 1;
+	}
+}
+
 static void outline_loop(struct outline *o, struct ir_block **tails,
 			 unsigned ntails, unsigned number)
 {
@@ -304,6 +322,7 @@ static void outline_loop(struct outline *o, struct ir_block **tails,
 	find_preds(o, &pred, &npred);
 	for (unsigned i = 0; i < ntails; i++)
 		add_body(o, tails[i], pred, npred);
+	add_ends(o, pred, npred);
 	for (b = o->f->blocks; b; b = b->next) {
 		struct ir_block *s[2];
 		unsigned ns = ir_succ(b, s);

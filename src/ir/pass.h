@@ -8,6 +8,9 @@
 void opt_fold(struct compile *c, struct ir *ir);
 void opt_split(struct compile *c, struct ir *ir);
 void opt_take(struct compile *c, struct ir *ir);
+void opt_same(struct compile *c, struct ir *ir);
+void opt_lock(struct compile *c, struct ir *ir);
+void opt_regs(struct compile *c, struct ir *ir);
 void opt_outline(struct compile *c, struct ir *ir);
 
 #endif

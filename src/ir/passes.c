@@ -24,10 +24,13 @@ void ir_passes(struct compile *c, struct ir *ir)
 		const char *name;
 		void (*run)(struct compile *c, struct ir *ir);
 	} passes[] = {
+		{"same", opt_same},
 		{"fold", opt_fold},
 		{"split", opt_split},
 		{"take", opt_take},
 		{"fold", opt_fold},
+		{"lock", opt_lock},
+		{"regs", opt_regs},
 		{"outline", opt_outline},
 	};
 
