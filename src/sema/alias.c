@@ -6,6 +6,7 @@
  * points go to the probe families.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sema/sema.h"
@@ -18,6 +19,7 @@ struct link {
 	const char *name;	 /* as it was matched: pn() */
 	const struct link *from; /* what led here */
 	unsigned depth;
+	const char *derivation;	 /* NULL until somebody asks */
 };
 
 struct expand {
@@ -25,61 +27,96 @@ struct expand {
 	struct compile *c;
 	struct decl_probe *decl; /* the written probe; NULL: -l */
 	probe_list *out;
+	const char *derivation;	 /* of probes without aliases */
 	bool gave_up;
 };
 
 static unsigned expand_list(struct expand *x, const point_list *l,
-			    const struct link *link, const struct point *outer,
+			    struct link *link, const struct point *outer,
 			    unsigned suffix, bool quiet);
 
 /* --- text ------------------------------------------------------------------ */
 
-static const char *literal_text(struct compile *c, const struct literal *l)
+/*
+ * Texts are written to memory as to a file: open_memstream() is what libc has
+ * for strings that grow.
+ */
+struct text {
+	char *buf;
+	size_t n;
+	FILE *f;
+};
+
+static void text_open(struct text *t)
 {
-	const char *text = "", *p;
-
-	if (l->type == TY_LONG)
-		return arena_printf(c->a, "%lld", (long long)l->num);
-	for (p = l->str; *p; p++) {
-		const char *esc = *p == '"' || *p == '\\' ? "\\" : "";
-
-		text = arena_printf(c->a, "%s%s%c", text, esc, *p);
-	}
-	return arena_printf(c->a, "\"%s\"", text);
+	t->buf = NULL;
+	t->f = open_memstream(&t->buf, &t->n);
+	assert(t->f);
 }
 
-static const char *parts_text(struct compile *c, const struct point *pt)
+static const char *text_close(struct compile *c, struct text *t)
 {
-	const char *text = "";
+	const char *ret;
+
+	fclose(t->f);
+	ret = arena_strndup(c->a, t->buf, t->n);
+	free(t->buf);
+	return ret;
+}
+
+static void put_literal(const struct literal *l, FILE *f)
+{
+	const char *p;
+
+	if (l->type == TY_LONG) {
+		fprintf(f, "%lld", (long long)l->num);
+		return;
+	}
+	fputc('"', f);
+	for (p = l->str; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			fputc('\\', f);
+		fputc(*p, f);
+	}
+	fputc('"', f);
+}
+
+static void put_parts(const struct point *pt, FILE *f)
+{
 	unsigned i;
 
 	for (i = 0; i < pt->parts.n; i++) {
 		const struct component *k = &pt->parts.v[i];
 
-		text = arena_printf(c->a, "%s%s%s", text, i ? "." : "",
-				    k->name);
-		if (k->arg.type != TY_UNKNOWN)
-			text = arena_printf(c->a, "%s(%s)", text,
-					    literal_text(c, &k->arg));
+		fprintf(f, "%s%s", i ? "." : "", k->name);
+		if (k->arg.type == TY_UNKNOWN)
+			continue;
+		fputc('(', f);
+		put_literal(&k->arg, f);
+		fputc(')', f);
 	}
-	return text;
 }
 
-const char *point_text(struct compile *c, const struct point *pt)
+static const char *parts_text(struct compile *c, const struct point *pt)
 {
-	return arena_printf(c->a, "%s%s", parts_text(c, pt),
-			    pt->sufficient ? "!" : pt->optional ? "?" : "");
+	struct text t;
+
+	text_open(&t);
+	put_parts(pt, t.f);
+	return text_close(c, &t);
 }
 
-static const char *list_text(struct compile *c, const point_list *l)
+static void put_list(const point_list *l, FILE *f)
 {
-	const char *text = "";
 	unsigned i;
 
-	for (i = 0; i < l->n; i++)
-		text = arena_printf(c->a, "%s%s%s", text, i ? "," : "",
-				    point_text(c, l->v[i]));
-	return text;
+	for (i = 0; i < l->n; i++) {
+		if (i)
+			fputc(',', f);
+		put_parts(l->v[i], f);
+		if (l->v[i]->sufficient || l->v[i]->optional)
+			fputc(l->v[i]->sufficient ? '!' : '?', f);
+	}
 }
 
 /* --- matching -------------------------------------------------------------- */
@@ -188,21 +225,28 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	return body;
 }
 
-static const char *make_derivation(struct expand *x, const struct link *link)
+/* Same for all probes of a link, and long for long lists: made once. */
+static const char *make_derivation(struct expand *x, struct link *link)
 {
-	const char *text = "";
+	const char **keep = link ? &link->derivation : &x->derivation;
 	const struct link *l;
+	struct text t;
 
-	for (l = link; l; l = l->from)
-		text = arena_printf(x->c->a, "%s%s <- ", text,
-				    list_text(x->c, &l->alias->points));
-	return arena_printf(x->c->a, "%s%s", text,
-			    list_text(x->c, &x->decl->points));
+	if (*keep)
+		return *keep;
+	text_open(&t);
+	for (l = link; l; l = l->from) {
+		put_list(&l->alias->points, t.f);
+		fputs(" <- ", t.f);
+	}
+	put_list(&x->decl->points, t.f);
+	*keep = text_close(x->c, &t);
+	return *keep;
 }
 
 /* Completes the probes that a family made for pt. */
 static void finish(struct expand *x, unsigned from, struct point *pt,
-		   const struct link *link)
+		   struct link *link)
 {
 	const struct link *l;
 	unsigned i;
@@ -250,7 +294,7 @@ static void library_name(void *ctx, const char *name)
 }
 
 static unsigned expand_family(struct expand *x, struct point *pt,
-			      const struct link *link, bool quiet)
+			      struct link *link, bool quiet)
 {
 	unsigned before = x->out->n;
 	name_list names = {0};
@@ -276,7 +320,7 @@ static unsigned expand_family(struct expand *x, struct point *pt,
  * otherwise the rest is a suffix of the alias' points.
  */
 static unsigned expand_aliases(struct expand *x, struct point *pt,
-			       const struct link *link, bool exact, bool quiet,
+			       struct link *link, bool exact, bool quiet,
 			       bool *ret_matched)
 {
 	unsigned i, k, made = 0, n = x->s->aliases.n;
@@ -315,7 +359,7 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 }
 
 static unsigned expand_one(struct expand *x, struct point *pt,
-			   const struct link *link, bool quiet)
+			   struct link *link, bool quiet)
 {
 	bool matched = false;
 	unsigned made = 0;
@@ -364,7 +408,7 @@ static struct point *with_suffix(struct compile *c, const struct point *pt,
 }
 
 static unsigned expand_list(struct expand *x, const point_list *l,
-			    const struct link *link, const struct point *outer,
+			    struct link *link, const struct point *outer,
 			    unsigned suffix, bool quiet)
 {
 	unsigned i, made = 0;

@@ -20,6 +20,15 @@ struct infer {
 static enum type expr(struct infer *in, struct node *n, enum type want);
 static void stmt(struct infer *in, struct node *n);
 
+static struct var *var_of(struct node *n)
+{
+	if (n->kind == N_NAME)
+		return n->u.name.var;
+	if (n->kind == N_INDEX)
+		return n->u.index.var;
+	return NULL;
+}
+
 /* --- contradictions ------------------------------------------------------- */
 
 static struct diag *mismatch_var(struct infer *in, const struct span *at,
@@ -61,30 +70,27 @@ static void mismatch(struct infer *in, struct node *n, enum type want,
 	in->last = d;
 }
 
-/* Nothing says what n is. Said once per variable. */
+/* Nothing says what the variable n is. Said once. */
 static void unresolved(struct infer *in, struct node *n)
 {
-	struct var *v = NULL;
+	struct var *v = var_of(n);
+
+	if (!in->report || in->s->bad_types || !v || v->broken)
+		return;
+	v->broken = true;
+	complain(in->c, TYPE_UNRESOLVED, &n->span);
+}
+
+/* The value of a function that returns none is used. */
+static void no_value(struct infer *in, struct node *n)
+{
 	struct diag *d;
 
 	if (!in->report || in->s->bad_types)
 		return;
-	if (n->kind == N_NAME)
-		v = n->u.name.var;
-	else if (n->kind == N_INDEX)
-		v = n->u.index.var;
-	else if (n->kind != N_CALL)
-		return;
-	if (v && v->broken)
-		return;
-	if (n->kind == N_CALL && !n->u.call.fn && !n->u.call.builtin)
-		return;
-	if (v)
-		v->broken = true;
 	d = complain(in->c, TYPE_UNRESOLVED, &n->span);
-	if (n->kind == N_CALL)
-		diag_note(in->c->diag, d, NULL, "%s() returns no value",
-			  n->u.call.name);
+	diag_note(in->c->diag, d, NULL, "%s() returns no value",
+		  n->u.call.name);
 }
 
 /* --- variables ------------------------------------------------------------ */
@@ -100,15 +106,6 @@ static void set_var(struct infer *in, struct var *v, enum type t,
 	v->type = t;
 	v->type_span = *at;
 	in->changed = true;
-}
-
-static struct var *var_of(struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
 }
 
 /* The i-th key of v is e. */
@@ -328,7 +325,7 @@ static enum type call(struct infer *in, struct node *n, enum type want,
 		return n->type = want; /* reported */
 	}
 	if (used && n->type == TY_UNKNOWN)
-		unresolved(in, n);
+		no_value(in, n);
 	if (want != TY_UNKNOWN && n->type != TY_UNKNOWN && n->type != want)
 		mismatch(in, n, want, n->type);
 	return n->type;
@@ -674,6 +671,14 @@ static void round_over(struct infer *in)
 	}
 }
 
+static void fixpoint(struct infer *in)
+{
+	do {
+		in->changed = false;
+		round_over(in);
+	} while (in->changed);
+}
+
 /* What nothing decides and nobody minds is a number. */
 static void settle(struct var *v)
 {
@@ -703,10 +708,13 @@ void infer_program(struct sema *s)
 
 	for (i = 0; i < p->globals.n; i++)
 		initial(&in, p->globals.v[i]);
-	do {
-		in.changed = false;
-		round_over(&in);
-	} while (in.changed);
+	fixpoint(&in);
+	/* What nobody assigns to is 0. */
+	for (i = 0; i < p->globals.n; i++)
+		if (!p->globals.v[i]->is_written)
+			set_var(&in, p->globals.v[i], TY_LONG,
+				&p->globals.v[i]->span);
+	fixpoint(&in);
 	in.report = true;
 	round_over(&in);
 	for (i = 0; i < p->globals.n; i++)

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "front/regex.h"
 #include "sema/sema.h"
 
 /* How a name is used where it stands. */
@@ -447,6 +448,7 @@ static void resolve_call(struct scope *sc, struct node *n)
 	unsigned nargs = n->u.call.args.n;
 	const struct builtin *b;
 	fn_decl_list l = {0};
+	unsigned i;
 
 	resolve_list(sc, &n->u.call.args);
 	if (n->u.call.builtin) /* a bridge's */
@@ -472,6 +474,9 @@ static void resolve_call(struct scope *sc, struct node *n)
 	}
 	if (l.n) {
 		n->u.call.fn = chain(s, &l, b);
+		for (i = 0; i < nargs; i++)
+			target_assigned(n->u.call.fn->params.v[i],
+					n->u.call.args.v[i]);
 	} else if (b) {
 		n->u.call.builtin = b;
 		note_builtin(s, b);
@@ -608,6 +613,12 @@ static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
 		use |= USE_READ;
 	resolve_lvalue(sc, n->u.binary.a, use, &n->span);
 	resolve(sc, n->u.binary.b, USE_READ);
+	if (op != OPER_SET)
+		return;
+	if (n->u.binary.a->kind == N_NAME)
+		target_assigned(n->u.binary.a->u.name.var, n->u.binary.b);
+	else if (n->u.binary.a->kind == N_INDEX)
+		target_assigned(n->u.binary.a->u.index.var, n->u.binary.b);
 }
 
 static void resolve_in(struct scope *sc, struct node *n)
@@ -639,7 +650,15 @@ static void resolve_stat_operand(struct scope *sc, struct node *a)
 
 static void resolve_match(struct scope *sc, struct node *n)
 {
+	struct compile *c = sc->s->c;
+	const char *msg;
+	unsigned pos;
+
 	resolve(sc, n->u.match.a, USE_READ);
+	n->u.match.re = regex_compile(c, n->u.match.pattern,
+				      str_len(n->u.match.pattern), &pos, &msg);
+	if (!n->u.match.re)
+		complain(c, REGEX_BAD, &n->u.match.pattern_span, pos, msg);
 }
 
 static void resolve_atword(struct scope *sc, struct node *n)
@@ -736,9 +755,12 @@ static void resolve(struct scope *sc, struct node *n, unsigned use)
 		break;
 	case N_TARGET:
 	case N_ARROW:
-	case N_ENTRY:
 	case N_ADDRESS:
 		resolve_target(sc, n);
+		break;
+	case N_ENTRY:
+		if (!entry_replace(sc, n))
+			resolve(sc, n, use);
 		break;
 	case N_DEFINED:
 		decide_defined(sc, n);
@@ -776,6 +798,11 @@ static void scope_init(struct scope *sc, struct sema *s)
 	sc->locals = map_new(s->c->a);
 }
 
+void resolve_operand(struct scope *sc, struct node *n)
+{
+	resolve(sc, n, USE_READ);
+}
+
 void resolve_probe(struct sema *s, struct probe *p)
 {
 	struct scope sc;
@@ -789,6 +816,7 @@ void resolve_probe(struct sema *s, struct probe *p)
 		sc.in_cond = false;
 	}
 	resolve(&sc, p->body, 0);
+	entry_finish(&sc);
 	for (i = 0; i < sc.list.v.n; i++)
 		vec_push(s->c->a, &p->locals, sc.list.v.v[i]);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of the passes, and what a file declares. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sema/sema.h"
@@ -56,13 +58,13 @@ static bool clashes(struct sema *s, const struct name_vars *nv,
 	return false;
 }
 
-static void add_global(struct sema *s, const struct decl_global *g)
+struct var *sema_add_global(struct sema *s, const struct decl_global *g)
 {
 	struct name_vars *nv = vars_named(s, g->name);
 	struct var *v;
 
 	if (clashes(s, nv, g))
-		return;
+		return NULL;
 	v = arena_new_of(s->c->a, struct var);
 	v->name = g->name;
 	v->span = g->span;
@@ -76,6 +78,7 @@ static void add_global(struct sema *s, const struct decl_global *g)
 	v->arity = -1;
 	v->index = s->decls++;
 	vec_push(s->c->a, &nv->list, v);
+	return v;
 }
 
 static void add_function(struct sema *s, struct decl_function *d)
@@ -116,7 +119,7 @@ void sema_add_file(struct sema *s, struct file *f)
 	for (i = 0; i < f->embedded.n; i++)
 		complain(s->c, EMBEDDED_C, &f->embedded.v[i]->span);
 	for (i = 0; i < f->globals.n; i++)
-		add_global(s, f->globals.v[i]);
+		sema_add_global(s, f->globals.v[i]);
 	for (i = 0; i < f->functions.n; i++)
 		add_function(s, f->functions.v[i]);
 	for (i = 0; i < f->probes.n; i++) {
@@ -176,6 +179,70 @@ static void number(struct program *p)
 		p->probes.v[i]->index = i;
 }
 
+/* --- -G -------------------------------------------------------------------- */
+
+static void bad_value(struct sema *s, const struct name_value *nv,
+		      const char *why)
+{
+	complain(s->c, GLOBAL_VALUE, NULL, nv->name, nv->value, why);
+}
+
+static void set_global(struct sema *s, struct var *v,
+		       const struct name_value *nv)
+{
+	long long num;
+	char *end;
+
+	if (v->arity > 0 || v->type == TY_STATS) {
+		bad_value(s, nv, "only scalar globals can be initialized");
+		return;
+	}
+	v->init.type = v->type;
+	if (v->type == TY_STRING) {
+		v->init.str = str_internz(s->c->str, nv->value);
+		return;
+	}
+	errno = 0;
+	num = strtoll(nv->value, &end, 0);
+	if (errno || end == nv->value || *end)
+		bad_value(s, nv, "the variable is a number");
+	v->init.num = num;
+}
+
+/* Initial values from the command line. */
+static void set_globals(struct sema *s)
+{
+	unsigned i, k;
+
+	for (i = 0; i < s->c->set.globals.n; i++) {
+		const struct name_value *nv = &s->c->set.globals.v[i];
+		struct name_vars *all = map_get(s->vars, nv->name);
+		struct near_names nn = {.want = nv->name, .max = 5};
+		const char *name;
+		bool found = false;
+
+		for (k = 0; all && k < all->list.n; k++) {
+			struct var *v = all->list.v[k];
+
+			if (v->is_library && !v->ref_order)
+				continue;
+			found = true;
+			if (v->is_read || v->is_written)
+				set_global(s, v, nv);
+		}
+		for (k = 0; !found && k < map_count(s->vars); k++) {
+			map_at(s->vars, k, &name);
+			if (!strchr(name, '#'))
+				near_names_add(&nn, name);
+		}
+		if (!found)
+			complain(s->c, GLOBAL_UNKNOWN, NULL, nv->name,
+				 near_names_text(s->c, &nn));
+	}
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
 static void fill_format(struct node *n, void *ctx)
 {
 	if (n->kind == N_PRINT)
@@ -221,6 +288,7 @@ struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles
 	if (!p->probes.n)
 		complain(c, NO_PROBES, NULL);
 	infer_program(s);
+	set_globals(s);
 	check_program(s);
 	if (!diags_errors(c->diag))
 		autoprint_add(s);

@@ -51,14 +51,24 @@ struct scope {
 	struct function *fn;	/* NULL in handlers */
 	struct map *locals;	/* name -> var */
 	bool in_cond;		/* a probe's condition */
+	struct entry_set *entries; /* of @entry, or NULL */
 	struct probe_vars {
 		VEC(struct var *) v;
 	} list;
 };
 
+/* An @entry: its expression, the array it waits in, and the return handler's
+ * local that gets it. */
+struct entry_value {
+	struct node *expr;
+	const char *array, *local;
+};
+
 /* --- sema.c */
 /* Makes a file's declarations known. */
 void sema_add_file(struct sema *s, struct file *f);
+/* NULL, having reported it, when the name is taken. */
+struct var *sema_add_global(struct sema *s, const struct decl_global *g);
 /* The file that a token was written in (macros: where they were called). */
 const struct source *sema_source_of(const struct span *at);
 const char *type_name(enum type t);
@@ -68,12 +78,13 @@ const char *type_name(enum type t);
 void alias_expand_new(struct sema *s);
 /* One point with no body: for -l. */
 void alias_expand_point(struct sema *s, struct point *pt, probe_list *out);
-const char *point_text(struct compile *c, const struct point *pt);
 
 /* --- resolve.c */
 /* Probes and functions that were added or named since the last call. */
 void resolve_new(struct sema *s);
 void resolve_probe(struct sema *s, struct probe *p);
+/* A node that was made while its scope is being resolved. */
+void resolve_operand(struct scope *sc, struct node *n);
 struct var *resolve_global(struct sema *s, const char *name,
 			   const struct source *from);
 /* A local of its own, that no script name can reach. */
@@ -81,8 +92,17 @@ struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 				 const char *name, enum type type);
 
 /* --- targets.c */
+/* n: N_TARGET, N_ARROW or N_ADDRESS whose children are resolved. */
 void target_resolve(struct scope *sc, struct node *n);
 bool target_defined(struct scope *sc, struct node *n);
+/* Notes what v points to, if value says so. */
+void target_assigned(struct var *v, const struct node *value);
+
+/* --- entry.c */
+/* @entry: n becomes a name, a target or (true: reported) a number. */
+bool entry_replace(struct scope *sc, struct node *n);
+/* Once the handler is resolved: the rest of what @entry needs. */
+void entry_finish(struct scope *sc);
 
 /* --- fold.c */
 /* Constant folding, in place. */

@@ -1,47 +1,137 @@
 /* SPDX-License-Identifier: MIT */
-/* $variables, @cast, @var, ->, @entry, &: handed to the probe's family. */
+/*
+ * $variables go to the probe's family, @cast, -> and & to what types/ offers.
+ * What a script variable points to is noted as it is assigned, so that
+ * v->field works on it.
+ */
+#include <string.h>
+
 #include "sema/sema.h"
+#include "types/ctype.h"
 
 static bool has_family(const struct scope *sc)
 {
 	return sc->probe && sc->probe->family && sc->probe->family->target;
 }
 
-void target_resolve(struct scope *sc, struct node *n)
+static bool is_free(const struct node *n)
+{
+	return n->u.target.name && n->u.target.name[0] == '@';
+}
+
+static const struct ctype *pointer_type(const struct access *a)
+{
+	const struct ctype *t = a ? a->type : NULL;
+
+	return t && ctype_strip(t)->kind == CT_PTR ? t : NULL;
+}
+
+/* The pointer type of a value, when it is known. */
+static const struct ctype *value_type(const struct node *n)
+{
+	switch (n->kind) {
+	case N_TARGET:
+	case N_ARROW:
+		return pointer_type(n->u.target.access);
+	case N_NAME:
+		return n->u.name.var ? n->u.name.var->ctype : NULL;
+	case N_INDEX:
+		return n->u.index.var ? n->u.index.var->ctype : NULL;
+	case N_ASSIGN:
+		return value_type(n->u.binary.op == OPER_SET ? n->u.binary.b
+							     : n->u.binary.a);
+	case N_TERNARY:
+		return value_type(n->u.ternary.b);
+	default:
+		return NULL;
+	}
+}
+
+void target_assigned(struct var *v, const struct node *value)
+{
+	const struct ctype *t = value_type(value);
+
+	if (!v || !t)
+		return;
+	v->pointer_like = true;
+	if (!v->ctype)
+		v->ctype = t;
+}
+
+static int resolve_free(struct scope *sc, struct node *n, bool quiet)
+{
+	return probe_cast(sc->s->c, n, quiet);
+}
+
+static int resolve_target(struct scope *sc, struct node *n, bool quiet)
 {
 	struct compile *c = sc->s->c;
 
+	if (is_free(n))
+		return resolve_free(sc, n, quiet);
+	if (has_family(sc))
+		return sc->probe->family->target(c, sc->probe, n, quiet);
+	if (!quiet)
+		complain(c, TARGET_NONE, &n->span);
+	return -1;
+}
+
+static int resolve_arrow(struct scope *sc, struct node *n, bool quiet)
+{
+	const struct ctype *t = value_type(n->u.target.base);
+
+	if (t)
+		return probe_arrow(sc->s->c, n, t, quiet);
+	if (!quiet)
+		complain(sc->s->c, ARROW_UNKNOWN, &n->span);
+	return -1;
+}
+
+/* A $variable that does not exist is 0 under --skip-badvars. */
+static void skip_bad(struct node *n)
+{
+	n->kind = N_NUM;
+	n->type = TY_LONG;
+	n->u.num = 0;
+}
+
+void target_resolve(struct scope *sc, struct node *n)
+{
+	bool quiet = sc->s->c->set.skip_badvars;
+	int rc;
+
+	n->type = TY_LONG;
 	switch (n->kind) {
 	case N_TARGET:
-		n->type = TY_LONG;
-		if (!has_family(sc))
-			complain(c, TARGET_NONE, &n->span);
-		else
-			sc->probe->family->target(c, sc->probe, n, false);
+		rc = resolve_target(sc, n, quiet);
 		break;
 	case N_ARROW:
-		n->type = TY_LONG;
-		complain(c, NOT_YET, &n->span, "->");
-		break;
-	case N_ENTRY:
-		n->type = TY_LONG;
-		complain(c, NOT_YET, &n->span, "@entry");
+		rc = resolve_arrow(sc, n, quiet);
 		break;
 	default:
-		n->type = TY_LONG;
-		complain(c, NOT_YET, &n->span, "&");
+		rc = probe_address(sc->s->c, n, quiet);
 		break;
 	}
+	if (rc && quiet)
+		skip_bad(n);
+	if (n->type == TY_UNKNOWN)
+		n->type = TY_LONG;
 }
 
 bool target_defined(struct scope *sc, struct node *n)
 {
-	struct node *copy;
+	struct node *copy = node_clone(sc->s->c->a, n);
 
-	if (n->kind != N_TARGET)
+	switch (n->kind) {
+	case N_TARGET:
+		return !resolve_target(sc, copy, true);
+	case N_ARROW:
+		if (copy->u.target.base->kind == N_NAME)
+			resolve_operand(sc, copy->u.target.base);
+		return !resolve_arrow(sc, copy, true);
+	case N_ADDRESS:
+		return target_defined(sc, n->u.unary.a);
+	default:
 		return false;
-	if (!has_family(sc))
-		return false;
-	copy = node_clone(sc->s->c->a, n);
-	return !sc->probe->family->target(sc->s->c, sc->probe, copy, true);
+	}
 }

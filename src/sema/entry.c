@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * @entry(e) in a .return handler: e as it was when the function was entered.
+ *
+ * A probe on the function's entry stores e in an array, by thread and depth of
+ * recursion; the return handler takes it out again first thing. Both are made
+ * here, as syntax, before names are resolved:
+ *
+ *	entry:	d = depth[tid()]++
+ *		value[tid(), d] = e
+ *	return:	d = --depth[tid()]
+ *		v = value[tid(), d]
+ *		delete value[tid(), d]
+ *		if (d < 1) delete depth[tid()]
+ */
+#include <string.h>
+
+#include "sema/sema.h"
+
+/* What belongs to one return probe. */
+struct entry_set {
+	struct probe *ret;
+	const char *depth, *local_depth;
+	struct span at;
+	VEC(struct entry_value) list;
+};
+
+/* --- syntax ---------------------------------------------------------------- */
+
+struct build {
+	struct sema *s;
+	struct arena *a;
+	struct span at;
+};
+
+static struct node *name(struct build *b, const char *text)
+{
+	struct node *n = node_new(b->a, N_NAME, b->at);
+
+	n->u.name.name = text;
+	return n;
+}
+
+static struct node *number(struct build *b, int64_t v)
+{
+	struct node *n = node_new(b->a, N_NUM, b->at);
+
+	n->type = TY_LONG;
+	n->u.num = v;
+	return n;
+}
+
+/* array[tid()], or array[tid(), second] */
+static struct node *element(struct build *b, const char *array,
+			    const char *second)
+{
+	struct node *n = node_new(b->a, N_INDEX, b->at);
+	struct node *tid = node_new(b->a, N_CALL, b->at);
+
+	tid->u.call.name = str_internz(b->s->c->str, "tid");
+	tid->u.call.builtin = builtin_at(BI_TID);
+	n->u.index.name = array;
+	vec_push(b->a, &n->u.index.keys, tid);
+	if (second)
+		vec_push(b->a, &n->u.index.keys, name(b, second));
+	return n;
+}
+
+static struct node *assign(struct build *b, struct node *left,
+			   struct node *right)
+{
+	struct node *n = node_new(b->a, N_ASSIGN, b->at);
+	struct node *stmt = node_new(b->a, N_EXPR, b->at);
+
+	n->u.binary.op = OPER_SET;
+	n->u.binary.a = left;
+	n->u.binary.b = right;
+	stmt->u.unary.a = n;
+	return stmt;
+}
+
+static struct node *step(struct build *b, enum oper op, bool prefix,
+			 struct node *a)
+{
+	struct node *n = node_new(b->a, N_INCDEC, b->at);
+
+	n->u.incdec.op = op;
+	n->u.incdec.prefix = prefix;
+	n->u.incdec.a = a;
+	return n;
+}
+
+static struct node *remove_element(struct build *b, struct node *a)
+{
+	struct node *n = node_new(b->a, N_DELETE, b->at);
+
+	n->u.unary.a = a;
+	return n;
+}
+
+static struct node *if_last(struct build *b, const char *depth,
+			    struct node *then)
+{
+	struct node *n = node_new(b->a, N_IF, b->at);
+	struct node *cmp = node_new(b->a, N_BINARY, b->at);
+
+	cmp->u.binary.op = OPER_LT;
+	cmp->u.binary.a = name(b, depth);
+	cmp->u.binary.b = number(b, 1);
+	n->u.ternary.a = cmp;
+	n->u.ternary.b = then;
+	return n;
+}
+
+/* --- names ----------------------------------------------------------------- */
+
+static const char *fresh(struct sema *s, const char *what, unsigned n)
+{
+	return str_internz(s->c->str,
+			   arena_printf(s->c->a, "%s#%u", what, n));
+}
+
+/* A global that no script can name; what is oldest in it makes room. */
+static const char *hidden_array(struct sema *s, const char *what,
+				const struct span *at)
+{
+	struct decl_global *g = arena_new_of(s->c->a, struct decl_global);
+
+	g->name = fresh(s, what, s->decls);
+	g->is_private = g->wrap = true;
+	g->span = *at;
+	g->src = sema_source_of(at);
+	sema_add_global(s, g)->is_library = true;
+	return g->name;
+}
+
+/* --- the return handler ---------------------------------------------------- */
+
+/* true: e is a parameter, which an fexit program still sees unchanged. */
+static bool still_there(const struct scope *sc, const struct node *e)
+{
+	return sc->probe->prog == PROG_FEXIT && e->kind == N_TARGET &&
+	       !e->u.target.parts.n && e->u.target.name[0] == '$' &&
+	       e->u.target.name[1] != '$';
+}
+
+bool entry_replace(struct scope *sc, struct node *n)
+{
+	struct sema *s = sc->s;
+	struct entry_set *set = sc->entries;
+	struct entry_value v = {0};
+
+	if (!sc->probe || !sc->probe->is_return || sc->in_cond) {
+		complain(s->c, ENTRY_NONE, &n->span);
+		n->kind = N_NUM;
+		n->type = TY_LONG;
+		n->u.num = 0;
+		return true;
+	}
+	if (still_there(sc, n->u.unary.a)) {
+		*n = *n->u.unary.a;
+		return false;
+	}
+	if (!set) {
+		set = arena_new_of(s->c->a, struct entry_set);
+		set->ret = sc->probe;
+		set->at = n->span;
+		set->depth = hidden_array(s, "entry_depth", &n->span);
+		set->local_depth = fresh(s, "depth", s->decls);
+		sc->entries = set;
+	}
+	v.expr = n->u.unary.a;
+	v.array = hidden_array(s, "entry", &n->span);
+	v.local = fresh(s, "at_entry", s->decls);
+	vec_push(s->c->a, &set->list, v);
+	n->kind = N_NAME;
+	n->u.name.name = v.local;
+	n->u.name.var = NULL;
+	return false;
+}
+
+static struct node *return_part(struct build *b, const struct entry_set *set)
+{
+	struct node *blk = node_new(b->a, N_BLOCK, b->at);
+	const char *d = set->local_depth;
+	unsigned i;
+
+	vec_push(b->a, &blk->u.block.stmts,
+		 assign(b, name(b, d),
+			step(b, OPER_DEC, true,
+			     element(b, set->depth, NULL))));
+	for (i = 0; i < set->list.n; i++) {
+		const struct entry_value *v = &set->list.v[i];
+
+		vec_push(b->a, &blk->u.block.stmts,
+			 assign(b, name(b, v->local),
+				element(b, v->array, d)));
+		vec_push(b->a, &blk->u.block.stmts,
+			 remove_element(b, element(b, v->array, d)));
+	}
+	vec_push(b->a, &blk->u.block.stmts,
+		 if_last(b, d,
+			 remove_element(b, element(b, set->depth, NULL))));
+	return blk;
+}
+
+static struct node *entry_part(struct build *b, const struct entry_set *set)
+{
+	struct node *blk = node_new(b->a, N_BLOCK, b->at);
+	const char *d = set->local_depth;
+	unsigned i;
+
+	vec_push(b->a, &blk->u.block.stmts,
+		 assign(b, name(b, d),
+			step(b, OPER_INC, false,
+			     element(b, set->depth, NULL))));
+	for (i = 0; i < set->list.n; i++)
+		vec_push(b->a, &blk->u.block.stmts,
+			 assign(b, element(b, set->list.v[i].array, d),
+				set->list.v[i].expr));
+	return blk;
+}
+
+/* The point without .return and what follows it. */
+static struct point *entry_point(struct sema *s, const struct probe *ret)
+{
+	struct compile *c = s->c;
+	struct source *src;
+	struct point *pt;
+	unsigned i;
+
+	src = source_new(c->a, "<entry>", ret->pp, strlen(ret->pp), 0);
+	src->is_library = 1;
+	pt = parse_point_text(c, src);
+	if (!pt)
+		return NULL;
+	for (i = 0; i < pt->parts.n; i++) {
+		pt->parts.v[i].span = ret->span;
+		pt->parts.v[i].arg_span = ret->span;
+		if (!strcmp(pt->parts.v[i].name, "return"))
+			pt->parts.n = i;
+	}
+	pt->span = ret->span;
+	return pt;
+}
+
+void entry_finish(struct scope *sc)
+{
+	struct entry_set *set = sc->entries;
+	struct sema *s = sc->s;
+	struct build b = {.s = s, .a = s->c->a};
+	struct node *body, *first;
+	probe_list out = {0};
+	struct point *pt;
+	unsigned i;
+
+	if (!set)
+		return;
+	b.at = set->at;
+	first = return_part(&b, set);
+	resolve_operand(sc, first);
+	body = node_new(b.a, N_BLOCK, sc->probe->body->span);
+	vec_push(b.a, &body->u.block.stmts, first);
+	vec_push(b.a, &body->u.block.stmts, sc->probe->body);
+	sc->probe->body = body;
+	pt = entry_point(s, set->ret);
+	if (!pt)
+		return;
+	probe_resolve(s->c, pt, NULL, 0, false, &out);
+	for (i = 0; i < out.n; i++) {
+		struct probe *p = out.v[i];
+
+		p->written = pt;
+		p->pn = set->ret->pn;
+		p->span = set->ret->span;
+		p->derivation = set->ret->derivation;
+		p->body = node_clone(b.a, entry_part(&b, set));
+		if (set->ret->cond)
+			p->cond = node_clone(b.a, set->ret->cond);
+		vec_push(b.a, &s->p->probes, p);
+	}
+}
