@@ -389,9 +389,11 @@ static void lex_punct(struct lexer *lx, struct token *t)
 		finish(lx, t, TOK_OPERATOR, puncts[i].id);
 		return;
 	}
+	/* Other punctuation is an operator nobody knows; the rest is junk. */
 	keep(lx, at(lx, 0));
+	t->span.kind = ispunct(at(lx, 0)) ? TOK_OPERATOR : TOK_JUNK;
 	skip(lx, 1);
-	finish(lx, t, TOK_JUNK, T_JUNK);
+	finish(lx, t, t->span.kind, T_JUNK);
 }
 
 void lex_next(struct lexer *lx, struct token *t)

@@ -94,7 +94,7 @@ static void declare(struct parser *p, struct decl_global *g)
 static void parse_global(struct parser *p, bool is_private)
 {
 	struct decl_global *g = arena_new_of(p->c->a, struct decl_global);
-	struct token t = need(p, T_IDENT, "identifier"), size;
+	struct token t = need_name(p), size;
 
 	g->name = t.span.text;
 	g->span = t.span;
@@ -167,7 +167,7 @@ static void parse_function(struct parser *p, bool is_private)
 	struct token t, number;
 
 	take(p);
-	t = need(p, T_IDENT, "identifier");
+	t = need_name(p);
 	f->name = t.span.text;
 	f->span = t.span;
 	f->src = p->file->src;

@@ -21,6 +21,13 @@ struct node *parse_block(struct parser *p)
 
 	enter(p);
 	while (!eat(p, T_RBRACE)) {
+		if (at(p, T_EOF) && !peek(p)->reported) {
+			diag_note(p->c->diag,
+				  complain(p->c, EXPECTED, &peek(p)->span,
+					   "statement"),
+				  &open.span, "this '{' is not closed");
+			give_up(p);
+		}
 		stmt = parse_stmt(p);
 		vec_push(p->c->a, &n->u.block.stmts, stmt);
 		if (is_compound(stmt->kind))
@@ -245,7 +252,8 @@ static struct node *parse_simple(struct parser *p)
 	default:
 		break;
 	}
-	if (t.span.kind == TOK_KEYWORD || t.id == T_JUNK || t.id == T_EOF)
+	if (t.span.kind == TOK_KEYWORD || t.span.kind == TOK_JUNK ||
+	    t.id == T_EOF)
 		fail(p, "statement");
 	n = new_node(p, N_EXPR, &t);
 	n->u.unary.a = parse_expr(p);

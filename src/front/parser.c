@@ -62,6 +62,17 @@ struct token need(struct parser *p, enum tok_id id, const char *what)
 	return take(p);
 }
 
+struct token need_name(struct parser *p)
+{
+	struct token t = *peek(p);
+
+	if (t.span.kind != TOK_KEYWORD)
+		return need(p, T_IDENT, "identifier");
+	/* `global probe` does not begin a probe. */
+	take(p);
+	fail_as(p, EXPECTED, &t.span, "identifier");
+}
+
 /* --- depth --------------------------------------------------------------- */
 
 void enter(struct parser *p)

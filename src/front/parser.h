@@ -45,6 +45,8 @@ void fail(struct parser *p, const char *what) __attribute__((noreturn));
 void give_up(struct parser *p) __attribute__((noreturn));
 /* Takes this token or fails. */
 struct token need(struct parser *p, enum tok_id id, const char *what);
+/* A name that is declared; a keyword in its place is taken, and reported. */
+struct token need_name(struct parser *p);
 #define fail_as(p, id, ...)                                                    \
 	do {                                                                   \
 		complain((p)->c, id, __VA_ARGS__);                             \

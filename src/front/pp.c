@@ -17,10 +17,12 @@ void pp_init(struct pp *pp, struct compile *c, struct macros *m,
 	lex_init(&pp->lex, c, src);
 }
 
-static void unfinished(struct pp *pp, const struct span *open)
+/* The file ends in here: *t, its end, needs no further comment. */
+static void unfinished(struct pp *pp, const struct span *open, struct token *t)
 {
 	complain(pp->c, COND_EOF, open);
 	pp->conds.n = 0;
+	t->reported = true;
 }
 
 /*
@@ -69,7 +71,7 @@ static void open_cond(struct pp *pp, struct token *t)
 	if (!truth) {
 		skip_branch(pp, true, false, &last);
 		if (last.id == T_EOF) {
-			unfinished(pp, &open.span);
+			unfinished(pp, &open.span, &last);
 			*t = last;
 			return;
 		}
@@ -95,7 +97,7 @@ static void else_mark(struct pp *pp, struct token *t)
 	}
 	skip_branch(pp, false, true, t);
 	if (t->id == T_EOF) {
-		unfinished(pp, &cond->at);
+		unfinished(pp, &cond->at, t);
 		return;
 	}
 	pp->conds.n--;
@@ -127,7 +129,7 @@ void pp_next(struct pp *pp, struct token *t)
 			break;
 		case T_EOF:
 			if (pp->conds.n)
-				unfinished(pp, &vec_last(&pp->conds).at);
+				unfinished(pp, &vec_last(&pp->conds).at, t);
 			break;
 		default:
 			break;
