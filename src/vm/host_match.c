@@ -1,40 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* Regular expressions: =~ and what matched() says of it. */
+/*
+ * Regular expressions: =~ and what matched() says of the last one that matched
+ * in this handler. Most matches are never asked for their groups: those are
+ * found when asked.
+ */
 #include "vm/host.h"
+
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "front/regex.h"
 
 uint64_t host_match(struct vm *vm, const uint64_t *a)
 {
-	return vm_failed(vm, "no regular expression %llu",
-			 (unsigned long long)a[0]);
+	struct vm_match *m = &vm->match;
+	const struct regex *re;
+	const char *s;
+	size_t n;
+
+	if (a[0] >= vm->g->ir->regexes.n)
+		return vm_failed(vm, "no regular expression %llu",
+				 (unsigned long long)a[0]);
+	re = vm->g->ir->regexes.v[a[0]];
+	s = mem_str(vm, a[1], (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN), &n);
+	if (vm->halt != HALT_NO || !regex_match(re, s, n, NULL))
+		return 0;
+	if (n > m->cap || !m->text) {
+		m->cap = n;
+		m->text = xrealloc(m->text, n + 1);
+	}
+	memcpy(m->text, s, n);
+	m->n = n;
+	m->re = re;
+	return 1;
+}
+
+/* Text of group n of the last match. */
+static uint64_t group(struct vm *vm, const struct builtin_call *b, int64_t n)
+{
+	const struct vm_match *m = &vm->match;
+	int caps[2 * REGEX_GROUPS_MAX];
+
+	if (!m->re)
+		return vm_raise(vm, b->loc,
+				"Attempted to get subexpression %lld from "
+				"failed match",
+				(long long)n);
+	if (n < 0 || n >= regex_ngroups(m->re))
+		return vm_raise(vm, b->loc,
+				"Attempted to get nonexistent subexpression "
+				"%lld",
+				(long long)n);
+	if (!regex_match(m->re, m->text, m->n, caps) || caps[2 * n] < 0)
+		return 0;
+	return bret_str(vm, b, m->text + caps[2 * n],
+			(size_t)(caps[2 * n + 1] - caps[2 * n]));
 }
 
 bool builtin_match(struct vm *vm, enum builtin_id id,
 		   const struct builtin_call *b, uint64_t *ret)
 {
-	struct vm_match *m = &vm->match;
-	int64_t n;
-
-	if (id == BI_NGROUPS) {
-		*ret = m->matched ? m->ngroups : 0;
-		if (!m->matched)
-			vm_raise(vm, b->loc, "Attempted to get subexpression "
-					     "count from failed match");
+	*ret = 0;
+	switch (id) {
+	case BI_NGROUPS:
+		if (vm->match.re)
+			*ret = regex_ngroups(vm->match.re);
+		else
+			vm_raise(vm, b->loc,
+				 "Attempted to get subexpression count from "
+				 "failed match");
 		return true;
-	}
-	if (id != BI_MATCHED)
+	case BI_MATCHED:
+		bret_str(vm, b, "", 0);
+		group(vm, b, barg_num(vm, b, 0));
+		return true;
+	default:
 		return false;
-	n = barg_num(vm, b, 0);
-	*ret = bret_str(vm, b, "", 0);
-	if (!m->matched)
-		vm_raise(vm, b->loc,
-			 "Attempted to get subexpression %lld from failed match",
-			 (long long)n);
-	else if (n < 0 || n >= m->ngroups)
-		vm_raise(vm, b->loc,
-			 "Attempted to get nonexistent subexpression %lld",
-			 (long long)n);
-	else if (m->group[2 * n + 1] >= m->group[2 * n])
-		*ret = bret_str(vm, b, m->text + m->group[2 * n],
-				m->group[2 * n + 1] - m->group[2 * n]);
-	return true;
+	}
 }

@@ -64,16 +64,14 @@ struct vm_reserved {
 /* An open iteration; vm/host_iter.c. */
 struct vm_iter;
 
-/* A probe's regular expression and tokenizing state; per handler run. */
+/* The handler's last regular expression that matched, and what it matched. */
 struct vm_match {
-	const struct regex *re;
-	bool matched;
+	const struct regex *re; /* NULL: none yet */
 	char *text;
-	size_t cap;
-	uint32_t group[2 * 64];
-	unsigned ngroups;
+	size_t n, cap;
 };
 
+/* The handler's tokenize(). */
 struct vm_tokens {
 	char *text;
 	size_t pos, n;

@@ -133,7 +133,6 @@ static void run_reset(struct vm *vm)
 	vm->ncalls = 0;
 	vm->loops = 0;
 	vm->match.re = NULL;
-	vm->match.matched = false;
 	vm->tokens.n = vm->tokens.pos = 0;
 	vm->budget = vm->max_steps ? vm->max_steps : UINT64_MAX;
 	vm->fault[0] = '\0';
