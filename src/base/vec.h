@@ -13,6 +13,8 @@
 
 #define vec_push(a, vec, item)                                                 \
 	do {                                                                   \
+		/* First of all: it may push to this vector itself. */         \
+		__typeof__(*(vec)->v) item_ = (item);                          \
 		if ((vec)->n == (vec)->cap) {                                  \
 			unsigned cap_ = (vec)->cap ? (vec)->cap * 2 : 8;       \
 			(vec)->v = arena_grow((a), (vec)->v,                   \
@@ -20,9 +22,7 @@
 					      cap_ * sizeof(*(vec)->v));       \
 			(vec)->cap = cap_;                                     \
 		}                                                              \
-		/* item may speak of n: it is the new one's place. */          \
-		(vec)->v[(vec)->n] = (item);                                   \
-		(vec)->n++;                                                    \
+		(vec)->v[(vec)->n++] = item_;                                  \
 	} while (0)
 
 #define vec_last(vec) ((vec)->v[(vec)->n - 1])
