@@ -313,7 +313,7 @@ static void mix(struct feed *f, int reg, int k, int64_t by)
 }
 
 /* A byte of a word is raised: r3 = address of the word, r2 = the rank in the
- * byte's place, r4 = the byte's shift. */
+ * byte's place, r4 = the byte's shift. r5, the base, is not needed any more. */
 static void raise_byte(struct feed *f)
 {
 	struct assembler *as = f->as;
@@ -335,10 +335,9 @@ static void raise_byte(struct feed *f)
 			asm_store(as, 8, R3, 0, R1);
 			break;
 		}
-		asm_store(as, 8, FP, f->e->tmp_off, R0);
+		asm_mov(as, R5, R0);
 		asm_atomic(as, BPF_CMPXCHG, R3, 0, R1);
-		asm_load(as, 8, R1, FP, f->e->tmp_off);
-		asm_jif(as, BPF_JEQ, R0, R1, done);
+		asm_jif(as, BPF_JEQ, R0, R5, done);
 	}
 	asm_bind(as, done);
 }
