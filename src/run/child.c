@@ -63,11 +63,11 @@ static void run_command(const char *cmd, int gate)
 	argv = split(cmd);
 	if (argv)
 		execvp(argv[0], argv);
-	else
-		execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
+	/* The shell for its syntax, its own commands, and its messages. */
+	execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
 	err = errno;
 	fprintf(stderr, "tally: cannot run '%s': %s\n", cmd, strerror(err));
-	_exit(err == ENOENT ? 127 : 126);
+	_exit(127);
 }
 
 int child_prepare(struct child *ch, const char *cmd)

@@ -27,7 +27,8 @@ static enum feature_answer answer(int fd)
 		close(fd);
 		return FEATURE_YES;
 	}
-	return fd == -EPERM || fd == -EACCES ? FEATURE_FORBIDDEN : FEATURE_NO;
+	/* EACCES is the verifier's answer, not one about privilege. */
+	return fd == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
 }
 
 static int load(enum bpf_prog_type type, enum bpf_attach_type at,
@@ -109,7 +110,7 @@ static enum feature_answer try_btf_prog(enum bpf_attach_type at)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = at);
 	const struct bpf_insn insns[] = { MOV(0, 0), EXIT };
-	int id = libbpf_find_vmlinux_btf_id("do_exit", at);
+	int id = libbpf_find_vmlinux_btf_id("vfs_read", at);
 
 	if (id < 0)
 		return FEATURE_NO;
@@ -137,13 +138,14 @@ enum { ATTACH_UPROBE_MULTI = 48 };
 
 /* Attaching to a place that does not exist: where the kind of link is known
  * that is the complaint. */
-static enum feature_answer try_multi(enum bpf_attach_type at)
+static enum feature_answer try_multi(int at)
 {
-	struct link_attr attr = { .attach_type = at };
+	struct link_attr attr = { .attach_type = (uint32_t)at };
 	const char *sym = "tally_has_no_such_function";
 	const char *path = "/tally/has/no/such/file";
 	uint64_t offset = 16;
-	int fd = load_empty(BPF_PROG_TYPE_KPROBE, at), link, err;
+	int fd = load_empty(BPF_PROG_TYPE_KPROBE,
+			    (enum bpf_attach_type)at), link, err;
 
 	if (fd < 0)
 		return answer(fd);

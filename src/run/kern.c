@@ -49,6 +49,23 @@ static void collect(struct session *s, struct kern *k)
 	}
 }
 
+/* Does any program use the ring buffer? Making one for nothing costs more than
+ * loading a small program. */
+static bool sends_records(const struct session *s)
+{
+	unsigned i, j;
+
+	for (i = 0; i < s->prog->probes.n; i++) {
+		const struct code *code = s->kernel_code[i];
+
+		for (j = 0; code && j < code->relocs.n; j++)
+			if (code->relocs.v[j].kind == RELOC_MAP &&
+			    code->relocs.v[j].map == MAP_RING)
+				return true;
+	}
+	return false;
+}
+
 int kern_open(struct session *s)
 {
 	struct kern *k = arena_new_of(s->c->a, struct kern);
@@ -57,6 +74,8 @@ int kern_open(struct session *s)
 
 	k->ring_fd = -1;
 	s->kern = k;
+	if (!sends_records(s))
+		s->g->plan->ring_bytes = 0;
 	s->store = store_kern_open(s->g->plan, &rc, &map);
 	if (!s->store)
 		return refuse_map(s, rc, map);

@@ -6,11 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include "base/xalloc.h"
 #include "run/kern.h"
 #include "run/state.h"
+#include "store/sysbpf.h"
 
 enum { LOG_SIZE = 1 << 20, LOG_SIZE_MAX = 16 << 20 };
 
@@ -48,6 +47,11 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code)
 		}
 	}
 	return insns;
+}
+
+static uint64_t pointer(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
 }
 
 /* What bpftool shows: the last word of the probe point. */
@@ -94,26 +98,46 @@ static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 		    const struct code_btf *btf, int btf_fd,
 		    const struct bpf_insn *insns, char *log, uint32_t log_size)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, o,
-		    .expected_attach_type = lo->expected_attach_type,
-		    .attach_btf_id = lo->attach_btf_id,
-		    .prog_flags = lo->sleepable ? BPF_F_SLEEPABLE : 0,
-		    .log_level = log ? 1 : 0, .log_buf = log,
-		    .log_size = log_size);
+	union bpf_attr attr;
 	char name[16];
 
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = lo->prog_type;
+	attr.expected_attach_type = lo->expected_attach_type;
+	attr.attach_btf_id = lo->attach_btf_id;
+	attr.prog_flags = lo->sleepable ? BPF_F_SLEEPABLE : 0;
+	attr.insns = pointer(insns);
+	attr.insn_cnt = p->code->ninsns;
+	attr.license = pointer("Dual MIT/GPL");
+	if (log) {
+		attr.log_level = 1;
+		attr.log_buf = pointer(log);
+		attr.log_size = log_size;
+	}
 	if (btf_fd >= 0) {
-		o.prog_btf_fd = (uint32_t)btf_fd;
-		o.func_info = btf->func_info;
-		o.func_info_cnt = btf->nfuncs;
-		o.func_info_rec_size = sizeof(struct bpf_func_info);
-		o.line_info = btf->line_info;
-		o.line_info_cnt = btf->nlines;
-		o.line_info_rec_size = sizeof(struct bpf_line_info);
+		attr.prog_btf_fd = (uint32_t)btf_fd;
+		attr.func_info = pointer(btf->func_info);
+		attr.func_info_cnt = btf->nfuncs;
+		attr.func_info_rec_size = sizeof(struct bpf_func_info);
+		attr.line_info = pointer(btf->line_info);
+		attr.line_info_cnt = btf->nlines;
+		attr.line_info_rec_size = sizeof(struct bpf_line_info);
 	}
 	prog_name(p->probe, name);
-	return bpf_prog_load(lo->prog_type, name, "Dual MIT/GPL", insns,
-			     p->code->ninsns, &o);
+	sysbpf_name(attr.prog_name, name);
+	return sysbpf(BPF_PROG_LOAD, &attr);
+}
+
+static int load_btf(const struct code_btf *btf)
+{
+	union bpf_attr attr;
+
+	if (!btf)
+		return -1;
+	memset(&attr, 0, sizeof(attr));
+	attr.btf = pointer(btf->btf);
+	attr.btf_size = btf->btf_size;
+	return sysbpf(BPF_BTF_LOAD, &attr);
 }
 
 /* Loads again with a log, to explain. The log grows until it is all there. */
@@ -152,7 +176,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
 	struct code_btf *btf;
 	struct bpf_insn *insns;
-	int rc, btf_fd = -1;
+	int rc, btf_fd;
 
 	if (p->probe->family->load_opts) {
 		rc = p->probe->family->load_opts(s->c, p->probe, &lo);
@@ -163,8 +187,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 		}
 	}
 	btf = gen_btf(s->c, s->g, p->code);
-	if (btf)
-		btf_fd = bpf_btf_load(btf->btf, btf->btf_size, NULL);
+	btf_fd = load_btf(btf);
 	insns = link_insns(s, p->code);
 	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
 	if (rc >= 0) {

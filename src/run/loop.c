@@ -19,10 +19,9 @@
 /* What became readable: epoll_event.data. */
 enum source_kind { SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING };
 
-enum {
-	/* Handlers send records without waking us; how long they may wait. */
-	POLL_MS = 20,
-};
+/* Handlers send records without waking us; how long these may wait: short
+ * while there are some, longer when there were none. */
+enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100 };
 
 static int watch(struct session *s, int fd, enum source_kind kind)
 {
@@ -129,11 +128,18 @@ static void run_timers(struct session *s)
 	}
 }
 
+static int next_idle(const struct kern *k, int idle)
+{
+	if (k->taken)
+		return POLL_MIN_MS;
+	return idle < POLL_MAX_MS / 2 ? 2 * idle : POLL_MAX_MS;
+}
+
 void loop_run(struct session *s)
 {
 	struct epoll_event ev[8];
 	bool more = false;
-	int i, n, rc, idle = s->kern ? POLL_MS : -1;
+	int i, n, rc, idle = s->kern ? POLL_MIN_MS : -1;
 
 	while (s->state == STATE_RUNNING) {
 		rc = arm(s);
@@ -145,8 +151,10 @@ void loop_run(struct session *s)
 		}
 		n = epoll_wait(s->epoll_fd, ev, 8, more ? 0 : idle);
 		/* Records first: timers then read what they led to. */
-		if (s->kern)
+		if (s->kern) {
 			more = kern_poll(s);
+			idle = next_idle(s->kern, idle);
+		}
 		for (i = 0; i < n; i++) {
 			switch (ev[i].data.u32) {
 			case SRC_SIGNAL:

@@ -19,6 +19,7 @@
 #include "stat/cell.h"
 #include "store/kern.h"
 #include "store/kern_map.h"
+#include "store/sysbpf.h"
 
 struct kern_store {
 	struct store s;
@@ -46,38 +47,46 @@ static int create(enum bpf_map_type type, const char *name, uint32_t key,
 		  uint32_t value, uint32_t entries, uint32_t flags,
 		  int inner_fd)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = flags,
-		    .inner_map_fd = inner_fd > 0 ? (uint32_t)inner_fd : 0);
 	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
-	int fd = bpf_map_create(type, name, key, value, entries, &o);
+	union bpf_attr attr;
+	int fd;
 
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = key;
+	attr.value_size = value;
+	attr.max_entries = entries;
+	attr.map_flags = flags;
+	attr.inner_map_fd = inner_fd > 0 ? (uint32_t)inner_fd : 0;
+	sysbpf_name(attr.map_name, name);
+	fd = sysbpf(BPF_MAP_CREATE, &attr);
 	/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK. */
 	if (fd == -EPERM && !setrlimit(RLIMIT_MEMLOCK, &lim))
-		fd = bpf_map_create(type, name, key, value, entries, &o);
+		fd = sysbpf(BPF_MAP_CREATE, &attr);
 	return fd;
 }
 
-static int create_hash(enum map_kind kind, const struct plan_map *m,
-		       const char *name)
+static int create_hash(enum map_kind kind, const struct plan_map *m)
 {
 	return create(kind == PM_PERCPU_HASH ? BPF_MAP_TYPE_PERCPU_HASH
 					     : BPF_MAP_TYPE_HASH,
-		      name, m->key_size, m->value_size, m->max_entries, 0, 0);
+		      m->name, m->key_size, m->value_size, m->max_entries, 0,
+		      0);
 }
 
-static int create_banks(struct kern_store *k, unsigned i, const char *name)
+static int create_banks(struct kern_store *k, unsigned i)
 {
 	const struct plan_map *m = &k->s.plan->maps.v[i];
 	uint32_t key;
 	int fd, rc;
 
 	for (key = 0; key < 2; key++) {
-		fd = create_hash(m->inner, m, name);
+		fd = create_hash(m->inner, m);
 		if (fd < 0)
 			return fd;
 		k->bank_fd[i][key] = fd;
 	}
-	fd = create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, 2, 0,
+	fd = create(BPF_MAP_TYPE_ARRAY_OF_MAPS, m->name, 4, 4, 2, 0,
 		    k->bank_fd[i][0]);
 	for (key = 0; fd >= 0 && key < 2; key++) {
 		rc = bpf_map_update_elem(fd, &key, &k->bank_fd[i][key],
@@ -143,8 +152,6 @@ static int create_map(struct kern_store *k, unsigned i)
 {
 	const struct plan *p = k->s.plan;
 	const struct plan_map *m = &p->maps.v[i];
-	char name[16] = { 0 };
-	unsigned n;
 
 	switch (i) {
 	case MAP_CONTROL:
@@ -159,11 +166,9 @@ static int create_map(struct kern_store *k, unsigned i)
 		return create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0,
 			      p->ring_bytes, 0, 0);
 	}
-	for (n = 0; m->name && n < 15 && m->name[n]; n++)
-		name[n] = m->name[n];
 	if (m->kind == PM_BANKS)
-		return create_banks(k, i, name);
-	return create_hash(m->kind, m, name);
+		return create_banks(k, i);
+	return create_hash(m->kind, m);
 }
 
 static const struct store_ops kern_ops;

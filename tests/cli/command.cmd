@@ -1,0 +1,19 @@
+# -c: the session ends with the command, whose status counts; -x; -T.
+exec 2>&1
+tally -c 'exit 3' -e 'probe begin { println(target() > 0) } probe end { println("end") }'
+echo "status $?"
+tally -c 'kill -9 $$' -e 'probe end { println("end") }'
+echo "status $?"
+tally -c true -e 'probe end { println("end") }'
+echo "status $?"
+tally -c /no/such/command -e 'probe end { println("end") }' | sed 's/.*command: /command: /'
+echo "status $?"
+tally -T 0.01 -e 'probe end { println("time is up") }'
+echo "status $?"
+sleep 0.05 &
+tally -x $! -e 'probe begin { println(target() == $1) } probe end { println("gone") }' $!
+echo "status $?"
+tally -x 2147483647 -e 'probe begin { println("x") }'
+echo "status $?"
+# The command starts only when the probes are there: begin comes first.
+tally -c 'echo command' -e 'probe begin { println("begin") }'

@@ -1,0 +1,7 @@
+# Texts that need no script.
+tally --version | head -1 | sed 's/tally [0-9.]*/tally N/'
+tally --help | head -4
+tally -h >/dev/null && echo help ok
+tally --limits | grep MAXERRORS
+tally --explain EXPECTED
+tally --dump-functions | grep '^execname'

@@ -1,0 +1,32 @@
+# Wrong usage: one message, where to look for help, status 1.
+exec 2>&1
+try() {
+	tally "$@" </dev/null
+	echo "status $?"
+}
+try
+try -Q
+try -e
+try --events
+try --version=3
+try --evnets x
+try -e 'probe begin {}' -e 'probe end {}'
+try -p 6 x.stp
+try -T 0 x.stp
+try -x none x.stp
+try -G 'a b=1' x.stp
+try -G a= x.stp
+try -D '1=2' x.stp
+try --runtime=java x.stp
+try --compatible=9.9 x.stp
+try --dump=soup x.stp
+try --color=blue x.stp
+try -S 1 x.stp
+try -s 0 x.stp
+try --suppress-time-limits x.stp
+try -l 'timer.*' -p 2
+try -i
+try --remote=host x.stp
+try -r 4.1 x.stp
+try no-such-file.stp
+try --explain NOTHING
