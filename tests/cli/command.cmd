@@ -17,3 +17,4 @@ tally -x 2147483647 -e 'probe begin { println("x") }'
 echo "status $?"
 # The command starts only when the probes are there: begin comes first.
 tally -c 'echo command' -e 'probe begin { println("begin") }'
+exit 0

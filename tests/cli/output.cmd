@@ -4,3 +4,4 @@ cat "$TMP/f"
 tally -o /no/such/dir/f -e 'probe begin { exit() }' 2>&1; echo "status $?"
 tally -e 'probe timer.ms(1) { println("x") }' | head -1
 tally -o /dev/full -e 'probe begin { println("x") exit() }' 2>&1; echo "status $?"
+exit 0

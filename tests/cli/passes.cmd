@@ -6,3 +6,4 @@ tally -p1 -e 'probe begin {' | grep Pass
 tally -p2 -e 'probe begin { x = 1 + "" ; println(x) }' | grep Pass
 tally --dump=ir -e 'probe begin { println(1) }' | grep -c .>/dev/null && echo ir
 tally --dump=bpf -e 'probe begin { println(1) }' | grep -c . >/dev/null && echo bpf
+exit 0

@@ -17,3 +17,4 @@ sleep 0.1
 kill -TERM $!
 wait $! 2>/dev/null
 echo "status $?"
+exit 0

@@ -30,3 +30,4 @@ try --remote=host x.stp
 try -r 4.1 x.stp
 try no-such-file.stp
 try --explain NOTHING
+exit 0
