@@ -58,10 +58,11 @@ static void emit_alt(struct emitter *e, const struct rx_node *n)
 /* x*: split, x, jump back */
 static void emit_star(struct emitter *e, const struct rx_node *x)
 {
-	unsigned split = add(e, RXI_SPLIT);
+	unsigned split = add(e, RXI_SPLIT), jump;
 
 	emit(e, x);
-	e->prog->v[add(e, RXI_JUMP)].x = split;
+	jump = add(e, RXI_JUMP);
+	e->prog->v[jump].x = split;
 	e->prog->v[split].y = e->prog->n;
 }
 
