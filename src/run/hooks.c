@@ -65,16 +65,16 @@ void hooks_warn(struct session *s, const char *text)
 
 	if (s->o->no_warnings)
 		return;
+	if (n && text[n - 1] == '\n')
+		n--;
 	if (s->o->verbose < 1) {
 		if (!s->warned)
 			s->warned = map_new(s->c->a);
-		if (map_has(s->warned, text))
+		if (map_get_bytes(s->warned, text, n))
 			return;
 		if (map_count(s->warned) < WARNINGS_REMEMBERED)
-			map_set(s->warned, text, s);
+			map_set_bytes(s->warned, text, n, s);
 	}
-	if (n && text[n - 1] == '\n')
-		n--;
 	session_note(s, "WARNING: %.*s", (int)n, text);
 }
 

@@ -1,4 +1,5 @@
 # -o, and readers that go away.
+set +e
 tally -o "$TMP/f" -e 'probe begin { println("to the file") exit() }'
 cat "$TMP/f"
 tally -o /no/such/dir/f -e 'probe begin { exit() }' 2>&1; echo "status $?"

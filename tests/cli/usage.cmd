@@ -1,4 +1,5 @@
 # Wrong usage: one message, where to look for help, status 1.
+set +e
 exec 2>&1
 try() {
 	tally "$@" </dev/null
