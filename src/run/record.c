@@ -161,8 +161,7 @@ void record_take(struct session *s, const struct record *r, size_t n)
 	}
 	case REC_LOG:
 		s->hooks.out(s, text, (size_t)len);
-		if (!len || text[len - 1] != '\n')
-			s->hooks.out(s, "\n", 1);
+		s->hooks.out(s, "\n", 1);
 		return;
 	}
 	bug(s, "an unknown kind");
