@@ -36,11 +36,11 @@ static void add_scalar(struct emit *e)
 	const struct plan_global *g = global(e);
 	struct cell_at at = {
 		.cell = &g->cell,
-		.off = g->slot[e->f->probe->index],
+		.off = e->plan->bank_off + g->slot[e->f->probe->index],
 		.atomic = e->f->probe->guard == GUARD_PREEMPTIBLE,
 	};
 
-	assert(at.off != UINT32_MAX);
+	assert(g->slot[e->f->probe->index] != UINT32_MAX);
 	use_bank(e, &at, cell_is_light(&g->cell) ? R0 : R5);
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	emit_ok(e);
@@ -95,7 +95,7 @@ static void add_other(struct emit *e, unsigned feed)
 		return;
 	}
 	asm_mov(e->as, R5, emit_pseudo(e, PS_BANK, R5));
-	emit_add(e, R5, (int32_t)g->other_off);
+	emit_add(e, R5, (int32_t)(e->plan->bank_off + g->other_off));
 	asm_jmp(e->as, feed);
 }
 

@@ -2,10 +2,6 @@
 /* Operations that kernel handlers cannot do yet: a message on their line. */
 #include "gen/isel.h"
 
-void isel_array(struct emit *e)
-{
-	emit_unsupported(e, "a plain array in a kernel probe");
-}
 void isel_match(struct emit *e)
 {
 	emit_unsupported(e, "a regular expression in a kernel probe");

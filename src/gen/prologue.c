@@ -35,13 +35,21 @@ static void put_pseudo(struct emit *e, enum pseudo p, int reg)
 	put_home(e, e->nregs + p, reg);
 }
 
+static void scale(struct emit *e, int reg, uint32_t by)
+{
+	if (by & (by - 1))
+		asm_alui(e->as, BPF_MUL, reg, (int32_t)by);
+	else if (by > 1)
+		asm_alui(e->as, BPF_LSH, reg, __builtin_ctz(by));
+}
+
 /* r1 = this CPU's row. The mask comes last and in 64 bits: kernel 6.1 forgets
  * the bounds otherwise. */
 static void find_row(struct emit *e)
 {
 	asm_call(e->as, KH_CPU);
 	asm_alui(e->as, BPF_AND, R0, (int32_t)e->plan->nrows - 1);
-	asm_alui(e->as, BPF_MUL, R0, (int32_t)e->plan->row_size);
+	scale(e, R0, e->plan->row_size);
 	asm_value(e->as, R1, MAP_ROWS, 0);
 	asm_alu(e->as, BPF_ADD, R1, R0);
 }
@@ -118,9 +126,8 @@ static void place_bank(struct emit *e)
 		put_pseudo(e, PS_BIDX, R0);
 	if (!used(e, PS_BANK))
 		return;
-	asm_alui(e->as, BPF_MUL, R0, (int32_t)e->plan->bank_size);
+	scale(e, R0, e->plan->bank_size);
 	asm_alu(e->as, BPF_ADD, R0, R1);
-	emit_add(e, R0, (int32_t)e->plan->bank_off);
 	put_pseudo(e, PS_BANK, R0);
 }
 

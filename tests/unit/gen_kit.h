@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "base/compile.h"
 #include "gen/code.h"

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plain arrays in the kernel: a hash map per array, values in plain_value.
+ * Hits change the value in place. A new element is inserted with BPF_NOEXIST
+ * and a stamp of creation; whoever loses the race to create it finds the
+ * winner's and changes that one.
+ */
+#include "gen/isel.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum { VALUE = offsetof(struct plain_value, value) };
+
+static const struct plan_global *global(struct emit *e)
+{
+	return &e->plan->globals[e->ins->global->index];
+}
+
+static bool strings(struct emit *e)
+{
+	return e->ins->global->type == TY_STRING;
+}
+
+static void with_key(struct emit *e, uint32_t key, int helper)
+{
+	asm_map(e->as, R1, global(e)->map);
+	emit_tmp_addr(e, R2, key);
+	asm_call(e->as, helper);
+}
+
+static void get(struct emit *e)
+{
+	uint32_t key = isel_key(e, 0, 0);
+	unsigned missing = asm_label(e->as), done = asm_label(e->as);
+
+	with_key(e, key, KH_MAP_LOOKUP);
+	asm_jifi(e->as, BPF_JEQ, R0, 0, missing);
+	if (strings(e)) {
+		struct mem d;
+
+		asm_mov(e->as, R1, R0);
+		emit_add(e, R1, VALUE);
+		isel_copy_to_dst(e, R1, round8(global(e)->value_width));
+		asm_jmp(e->as, done);
+		asm_bind(e->as, missing);
+		d = emit_mem(e, e->ins->dst, R1);
+		emit_zero(e, d, emit_dst_width(e));
+		asm_bind(e->as, done);
+		return;
+	}
+	/* missing: r0 is 0 already */
+	asm_load(e->as, 8, R0, R0, VALUE);
+	asm_bind(e->as, missing);
+	asm_bind(e->as, done);
+	emit_put(e, R0);
+}
+
+static void has(struct emit *e)
+{
+	uint32_t key = isel_key(e, 0, 0);
+	unsigned missing = asm_label(e->as);
+
+	with_key(e, key, KH_MAP_LOOKUP);
+	asm_jifi(e->as, BPF_JEQ, R0, 0, missing);
+	asm_imm(e->as, R0, 1);
+	asm_bind(e->as, missing);
+	emit_put(e, R0);
+}
+
+static void delete(struct emit *e)
+{
+	uint32_t key = isel_key(e, 0, 0);
+
+	with_key(e, key, KH_MAP_DELETE);
+	emit_ok(e);
+}
+
+/* Value v, or 0 for NULL, to m. */
+static void put_value(struct emit *e, struct mem m, const struct ir_val *v)
+{
+	uint32_t w = round8(global(e)->value_width);
+
+	if (!v)
+		emit_zero(e, m, w);
+	else if (strings(e))
+		emit_put_string(e, m, v, w);
+	else if (emit_is_imm(v))
+		asm_storei(e->as, 8, m.base, m.off, (int32_t)v->num);
+	else
+		asm_store(e->as, 8, m.base, m.off, emit_use(e, v, R2));
+}
+
+/*
+ * r0 = address of the element's value: found, or made here with value v (NULL:
+ * zero). When it was made with v, goes to `made`, else on. No room: counted,
+ * and the instruction fails.
+ */
+static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
+{
+	uint32_t key = isel_key(e, 0, 0);
+	uint32_t fresh = emit_tmp(e, VALUE + global(e)->value_width);
+	unsigned hit = asm_label(e->as), full = asm_label(e->as);
+	unsigned again = asm_label(e->as);
+	struct mem m;
+
+	with_key(e, key, KH_MAP_LOOKUP);
+	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
+	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, stamp));
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
+	m = emit_tmp_mem(e, fresh, R1);
+	asm_store(e->as, 8, m.base, m.off, R0);
+	put_value(e, (struct mem){m.base, m.off + VALUE}, v);
+	asm_map(e->as, R1, global(e)->map);
+	emit_tmp_addr(e, R2, key);
+	emit_tmp_addr(e, R3, fresh);
+	asm_imm(e->as, R4, BPF_NOEXIST);
+	asm_call(e->as, KH_MAP_UPDATE);
+	asm_jifi32(e->as, BPF_JEQ, R0, 0, v ? made : again);
+	asm_jifi32(e->as, BPF_JNE, R0, -EEXIST, full);
+	asm_bind(e->as, again);
+	with_key(e, key, KH_MAP_LOOKUP);
+	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
+	asm_bind(e->as, full);
+	emit_count(e, offsetof(struct probe_counts, map_full), R0, R1);
+	if (e->ins->target[1])
+		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
+	else
+		asm_jmp(e->as, made);
+	asm_bind(e->as, hit);
+}
+
+static void set(struct emit *e)
+{
+	const struct ir_val *v = &e->ins->args[global(e)->key.n];
+	unsigned done = asm_label(e->as);
+
+	find_or_make(e, v, done);
+	put_value(e, (struct mem){R0, VALUE}, v);
+	asm_bind(e->as, done);
+	emit_ok(e);
+}
+
+static void add(struct emit *e)
+{
+	const struct ir_val *v = &e->ins->args[global(e)->key.n];
+	bool fetch = e->ins->op == OP_AXADD && e->ins->has_dst;
+	unsigned full = asm_label(e->as), done = asm_label(e->as);
+
+	find_or_make(e, NULL, full);
+	if (!fetch) {
+		asm_atomic(e->as, BPF_ADD, R0, VALUE, emit_use(e, v, R1));
+		asm_bind(e->as, full);
+		emit_ok(e);
+		return;
+	}
+	emit_load(e, R2, v);
+	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R0, VALUE, R2);
+	asm_mov(e->as, R0, R2);
+	asm_jmp(e->as, done);
+	asm_bind(e->as, full);
+	asm_imm(e->as, R0, 0);
+	asm_bind(e->as, done);
+	emit_put(e, R0);
+	emit_ok(e);
+}
+
+void isel_array(struct emit *e)
+{
+	if (e->ins->global->type == TY_STATS) {
+		emit_unsupported(e, e->ins->op == OP_ADEL ?
+				 "deleting an aggregate in a kernel probe" :
+				 "testing an aggregate in a kernel probe");
+		return;
+	}
+	switch (e->ins->op) {
+	case OP_AGET:
+		get(e);
+		break;
+	case OP_AHAS:
+		has(e);
+		break;
+	case OP_ADEL:
+		delete(e);
+		break;
+	case OP_ASET:
+		set(e);
+		break;
+	case OP_AADD:
+	case OP_AXADD:
+		add(e);
+		break;
+	default:
+		emit_unsupported(e, "wildcards in a kernel probe");
+	}
+}
