@@ -45,7 +45,7 @@ struct htab *htab_new(uint32_t key_size, uint32_t value_size, uint32_t max)
 
 	h->key_size = key_size;
 	h->value_size = value_size;
-	h->max = max < 0x7fffffffu ? max : 0x7fffffffu;
+	htab_limit(h, max);
 	h->stride = sizeof(struct entry_head) + round8(key_size) +
 		    round8(value_size);
 	h->first = h->last = h->free_list = HTAB_NONE;
@@ -72,9 +72,9 @@ uint32_t htab_count(const struct htab *h)
 	return h->n;
 }
 
-uint32_t htab_max(const struct htab *h)
+void htab_limit(struct htab *h, uint32_t max)
 {
-	return h->max;
+	h->max = max < 0x7fffffffu ? max : 0x7fffffffu;
 }
 
 static struct entry_head *entry(const struct htab *h, uint32_t e)

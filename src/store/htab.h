@@ -19,7 +19,8 @@ enum { HTAB_NONE = UINT32_MAX };
 struct htab *htab_new(uint32_t key_size, uint32_t value_size, uint32_t max);
 void htab_free(struct htab *h);
 uint32_t htab_count(const struct htab *h);
-uint32_t htab_max(const struct htab *h);
+/* Another max; entries beyond it stay. */
+void htab_limit(struct htab *h, uint32_t max);
 /* The value, or NULL. */
 uint8_t *htab_find(const struct htab *h, const void *key);
 /* Finds or creates: a created value is zero. NULL: full. */

@@ -8,6 +8,7 @@
 
 #include "base/xalloc.h"
 #include "store/htab.h"
+#include "store/store.h"
 
 struct settled {
 	const struct plan_global *g;
@@ -26,6 +27,12 @@ struct settled *settled_new(const struct plan_global *g, uint32_t size)
 		t->keyed = htab_new(g->key.size, g->cell.size, size);
 	t->cell = xcalloc(1, g->cell.size ? g->cell.size : 8);
 	return t;
+}
+
+void settled_limit(struct settled *t, uint32_t size)
+{
+	if (t->keyed)
+		htab_limit(t->keyed, size);
 }
 
 void settled_free(struct settled *t)
@@ -58,17 +65,12 @@ static uint64_t samples_in(const struct cell *l, const uint64_t *cell)
 /* The key's cell, made if there is room; NULL: full. */
 static uint64_t *cell_for(struct settled *t, const void *key)
 {
-	uint8_t *cell;
 	bool is_new;
 
 	if (!t->keyed)
 		return t->cell;
-	cell = htab_add(t->keyed, key, &is_new);
-	if (!cell && t->g->var->wrap && htab_count(t->keyed)) {
-		htab_del(t->keyed, htab_key(t->keyed, htab_first(t->keyed)));
-		cell = htab_add(t->keyed, key, &is_new);
-	}
-	return (uint64_t *)cell;
+	return (uint64_t *)store_make_room(t->keyed, t->g->var->wrap, key,
+					   &is_new);
 }
 
 int settled_add(struct settled *t, const void *key, int64_t v)

@@ -16,6 +16,8 @@ struct settled;
 
 /* g stays the plan's. size: capacity in keys; ignored for a scalar. */
 struct settled *settled_new(const struct plan_global *g, uint32_t size);
+/* Another capacity; keys it already has stay. */
+void settled_limit(struct settled *t, uint32_t size);
 void settled_free(struct settled *t);
 /* One sample. key NULL: scalar. -E2BIG: it went to "other". */
 int settled_add(struct settled *t, const void *key, int64_t v);

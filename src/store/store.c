@@ -8,16 +8,17 @@
 #include <time.h>
 
 #include "base/xalloc.h"
+#include "store/htab.h"
 #include "store/settled.h"
 
-/* Capacity of an aggregate's totals, in keys. */
-static uint32_t agg_size(const struct plan *p, const struct plan_global *g)
+uint32_t store_capacity(const struct store *s, const struct plan_global *g)
 {
-	if (g->map && g->map < p->maps.n && p->maps.v[g->map].max_entries)
-		return p->maps.v[g->map].max_entries;
+	if (store_has_map(s, g))
+		return s->plan->maps.v[g->map].max_entries;
 	if (g->var->size > 0)
-		return g->var->size < UINT32_MAX ? g->var->size : UINT32_MAX;
-	return 2048;
+		return g->var->size < UINT32_MAX ? (uint32_t)g->var->size :
+						   UINT32_MAX;
+	return s->entries;
 }
 
 void store_setup(struct store *s, const struct plan *p)
@@ -27,6 +28,8 @@ void store_setup(struct store *s, const struct plan *p)
 	s->plan = p;
 	s->settled = xcalloc(p->nglobals + 1, sizeof(*s->settled));
 	s->other_events = xcalloc(p->nglobals + 1, sizeof(*s->other_events));
+	s->own = xcalloc(p->nglobals + 1, sizeof(*s->own));
+	s->entries = 2048;
 	s->map_fd = xcalloc(p->maps.n + 1, sizeof(*s->map_fd));
 	for (i = 0; i < p->maps.n; i++)
 		s->map_fd[i] = -1;
@@ -34,7 +37,7 @@ void store_setup(struct store *s, const struct plan *p)
 		const struct plan_global *g = &p->globals[i];
 
 		if (store_is_agg(g))
-			s->settled[i] = settled_new(g, agg_size(p, g));
+			s->settled[i] = settled_new(g, store_capacity(s, g));
 	}
 }
 
@@ -42,11 +45,29 @@ void store_teardown(struct store *s)
 {
 	unsigned i;
 
-	for (i = 0; i < s->plan->nglobals; i++)
+	for (i = 0; i < s->plan->nglobals; i++) {
 		settled_free(s->settled[i]);
+		htab_free(s->own[i]);
+	}
+	free(s->own);
 	free(s->settled);
 	free(s->other_events);
 	free(s->map_fd);
+}
+
+void store_set_entries(struct store *s, uint32_t n)
+{
+	unsigned i;
+
+	s->entries = n;
+	for (i = 0; i < s->plan->nglobals; i++) {
+		const struct plan_global *g = &s->plan->globals[i];
+
+		if (s->settled[i])
+			settled_limit(s->settled[i], store_capacity(s, g));
+		else if (s->own[i])
+			htab_limit(s->own[i], store_capacity(s, g));
+	}
 }
 
 void store_close(struct store *s)
@@ -69,7 +90,7 @@ static bool is_fed(const struct store *s, const struct plan_global *g)
 	unsigned i;
 
 	if (g->key.n)
-		return true;
+		return store_has_map(s, g);
 	for (i = 0; g->slot && i < s->nprobes; i++)
 		if (g->slot[i] != UINT32_MAX)
 			return true;
@@ -253,14 +274,18 @@ const uint64_t *store_agg_other(struct store *s, unsigned g)
 
 int store_agg_del(struct store *s, unsigned g, const void *key)
 {
-	if (store_is_live(&s->plan->globals[g]) && s->ops->live_del)
+	const struct plan_global *pg = &s->plan->globals[g];
+
+	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
 		s->ops->live_del(s, g, key);
 	return settled_del(s->settled[g], key);
 }
 
 void store_agg_clear(struct store *s, unsigned g)
 {
-	if (store_is_live(&s->plan->globals[g]) && s->ops->live_del)
+	const struct plan_global *pg = &s->plan->globals[g];
+
+	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
 		s->ops->live_del(s, g, NULL);
 	settled_clear(s->settled[g]);
 }

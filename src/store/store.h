@@ -40,6 +40,7 @@ struct store_ops {
 	int (*live_del)(struct store *s, unsigned g, const void *key);
 };
 
+struct htab;	/* store/htab.h */
 struct settled; /* settled totals of one aggregate: store/settled.h */
 
 struct store {
@@ -51,6 +52,8 @@ struct store {
 	int *map_fd;			  /* kernel: by plan map; -1 else */
 	unsigned nprobes;		  /* set by store_init_globals() */
 	bool has_banks;			  /* some aggregate is fed by kernel code */
+	struct htab **own;		  /* by global: arrays that only the host uses */
+	uint32_t entries;		  /* capacity of arrays without a size */
 };
 
 /* In memory; never fails. */
@@ -62,6 +65,20 @@ void store_close(struct store *s);
 /* Scalar globals get their initial values, CONTROL its start. Call it once,
  * before anything runs. */
 void store_init_globals(struct store *s, const struct ir *ir);
+/* Capacity of arrays without a size that have no map: LIMIT_MAXMAPENTRIES. */
+void store_set_entries(struct store *s, uint32_t n);
+
+/*
+ * Plain arrays, wherever they live; as in store_ops. A host-only array (its
+ * plan has no map) lives in the process.
+ */
+int store_get(struct store *s, unsigned g, const void *key, void *value);
+int store_set(struct store *s, unsigned g, const void *key, const void *value);
+int store_add(struct store *s, unsigned g, const void *key, int64_t delta,
+	      int64_t *ret_old);
+int store_del(struct store *s, unsigned g, const void *key);
+int64_t store_snapshot(struct store *s, unsigned g, uint8_t **ret_elems);
+int store_clear(struct store *s, unsigned g);
 
 /* --- for implementations (store.c) ---------------------------------------- */
 
@@ -82,6 +99,17 @@ int store_key_compare(const struct plan_key *k, const void *a, const void *b);
  */
 void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 		       unsigned n);
+/* Does an array have a map of its own? Else only the host uses it. */
+static inline bool store_has_map(const struct store *s,
+				 const struct plan_global *g)
+{
+	return g->map >= MAP_FIRST_ARRAY && g->map < s->plan->maps.n;
+}
+uint32_t store_capacity(const struct store *s, const struct plan_global *g);
+/* Finds or makes an element, dropping the oldest of a full wrapping array.
+ * NULL: full. */
+uint8_t *store_make_room(struct htab *h, bool wrap, const void *key,
+			 bool *ret_new);
 static inline bool store_is_agg(const struct plan_global *g)
 {
 	return g->var->type == TY_STATS;

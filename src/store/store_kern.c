@@ -487,7 +487,7 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 	const struct plan_global *pg = &p->globals[g];
 	const struct plan_map *m;
 
-	if (!store_is_agg(pg) || !pg->key.n)
+	if (!store_is_agg(pg) || !pg->key.n || !store_has_map(&k->s, pg))
 		return 0;
 	m = &p->maps.v[pg->map];
 	if (store_is_live(pg))

@@ -61,15 +61,11 @@ static int mem_get(struct store *s, unsigned g, const void *key, void *value)
 static struct plain_value *plain_at(struct store *s, unsigned g,
 				    const void *key)
 {
-	struct htab *h = plain_table(s, g);
 	uint8_t *at;
 	bool is_new;
 
-	at = htab_add(h, key, &is_new);
-	if (!at && s->plan->globals[g].var->wrap && htab_count(h)) {
-		htab_del(h, htab_key(h, htab_first(h)));
-		at = htab_add(h, key, &is_new);
-	}
+	at = store_make_room(plain_table(s, g), s->plan->globals[g].var->wrap,
+			     key, &is_new);
 	if (at && is_new)
 		((struct plain_value *)at)->stamp = control_of(s)->stamp++;
 	return (struct plain_value *)at;
@@ -158,10 +154,14 @@ static int mem_drain(struct store *s)
 	store_drain_rows(s, old);
 	for (g = 0; g < s->plan->nglobals; g++) {
 		const struct plan_global *pg = &s->plan->globals[g];
-		struct mem_map *m = &mem->maps[pg->map];
-		unsigned bank = m->bank[1] ? old : 0;
+		struct mem_map *m;
+		unsigned bank;
 
-		if (store_is_agg(pg) && pg->key.n && m->bank[bank])
+		if (!store_is_agg(pg) || !pg->key.n || !store_has_map(s, pg))
+			continue;
+		m = &mem->maps[pg->map];
+		bank = m->bank[1] ? old : 0;
+		if (m->bank[bank])
 			drain_table(s, g, m, m->bank[bank], store_is_live(pg));
 	}
 	return 0;
@@ -171,12 +171,13 @@ static int mem_live_del(struct store *s, unsigned g, const void *key)
 {
 	const struct plan *p = s->plan;
 	const struct plan_global *pg = &p->globals[g];
-	struct htab *h = mem_of(s)->maps[pg->map].bank[0];
 	unsigned i, row;
 
-	if (pg->key.n && key)
-		return htab_del(h, key) ? 0 : -ENOENT;
 	if (pg->key.n) {
+		struct htab *h = mem_of(s)->maps[pg->map].bank[0];
+
+		if (key)
+			return htab_del(h, key) ? 0 : -ENOENT;
 		htab_clear(h);
 		return 0;
 	}

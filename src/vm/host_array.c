@@ -68,7 +68,7 @@ uint64_t host_arr_get(struct vm *vm, const uint64_t *a)
 	dst = mem_at(vm, a[2], g->value_width, true);
 	if (!key || !dst)
 		return 0;
-	if (!vm->s->ops->get(vm->s, (unsigned)a[0], key, dst))
+	if (!store_get(vm->s, (unsigned)a[0], key, dst))
 		return 1;
 	memset(dst, 0, g->value_width);
 	return 0;
@@ -86,7 +86,7 @@ uint64_t host_arr_set(struct vm *vm, const uint64_t *a)
 	src = mem_at(vm, a[2], g->value_width, false);
 	if (!key || !src)
 		return 0;
-	err = vm->s->ops->set(vm->s, (unsigned)a[0], key, src);
+	err = store_set(vm->s, (unsigned)a[0], key, src);
 	return err ? raise_store(vm, g, a[3], err) : 0;
 }
 
@@ -104,7 +104,7 @@ uint64_t host_arr_add(struct vm *vm, const uint64_t *a)
 	key = host_key(vm, g, a[1]);
 	if (!key)
 		return 0;
-	err = vm->s->ops->add(vm->s, (unsigned)a[0], key, (int64_t)a[2], &old);
+	err = store_add(vm->s, (unsigned)a[0], key, (int64_t)a[2], &old);
 	return err ? raise_store(vm, g, a[3], err) : (uint64_t)old;
 }
 
@@ -124,7 +124,7 @@ static bool any_match(struct vm *vm, unsigned n, const struct plan_global *g,
 			found = key_matches(&g->key, keys[i], key, wild);
 		return found;
 	}
-	count = vm->s->ops->snapshot(vm->s, n, &elems);
+	count = store_snapshot(vm->s, n, &elems);
 	if (count < 0)
 		return false;
 	for (i = 0; i < count && !found; i++)
@@ -155,7 +155,7 @@ uint64_t host_arr_has(struct vm *vm, const uint64_t *a)
 		return store_agg_cell(vm->s, (unsigned)a[0], key) != NULL;
 	value = malloc(g->value_width + 1);
 	found = value &&
-		!vm->s->ops->get(vm->s, (unsigned)a[0], key, value);
+		!store_get(vm->s, (unsigned)a[0], key, value);
 	free(value);
 	return found;
 }
@@ -177,12 +177,12 @@ static void del_matching(struct vm *vm, unsigned n, const struct plan_global *g,
 				store_agg_del(vm->s, n, keys[i]);
 		return;
 	}
-	count = vm->s->ops->snapshot(vm->s, n, &elems);
+	count = store_snapshot(vm->s, n, &elems);
 	if (count < 0)
 		return;
 	for (i = 0; i < count; i++)
 		if (key_matches(&g->key, elems + i * stride, key, wild))
-			vm->s->ops->del(vm->s, n, elems + i * stride);
+			store_del(vm->s, n, elems + i * stride);
 	free(elems);
 }
 
@@ -205,7 +205,7 @@ uint64_t host_arr_del(struct vm *vm, const uint64_t *a)
 	else if (store_is_agg(g))
 		store_agg_del(vm->s, (unsigned)a[0], key);
 	else
-		vm->s->ops->del(vm->s, (unsigned)a[0], key);
+		store_del(vm->s, (unsigned)a[0], key);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ uint64_t host_arr_clear(struct vm *vm, const uint64_t *a)
 		vm_drain(vm);
 		store_agg_clear(vm->s, (unsigned)a[0]);
 	} else if (g->key.n) {
-		vm->s->ops->clear(vm->s, (unsigned)a[0]);
+		store_clear(vm->s, (unsigned)a[0]);
 	}
 	return 0;
 }

@@ -163,7 +163,7 @@ static bool take_plain(struct vm *vm, struct vm_iter *t)
 		vm_failed(vm, "%s is not an array", t->g->var->name);
 		return false;
 	}
-	n = vm->s->ops->snapshot(vm->s, t->it->array->index, &t->elems);
+	n = store_snapshot(vm->s, t->it->array->index, &t->elems);
 	if (n < 0) {
 		vm_failed(vm, "array %s: %s", t->g->var->name,
 			  strerror((int)-n));

@@ -179,6 +179,8 @@ typedef uint64_t vm_helper(struct vm *vm, const uint64_t *a);
 /* NULL: no such helper. */
 vm_helper *host_helper_at(int64_t id);
 vm_helper *sim_helper_at(int64_t id);
+/* May host code call it too? */
+bool sim_on_host(int64_t id);
 
 /* Sets the pending error (catchable); returns 0. */
 uint64_t vm_raise(struct vm *vm, uint64_t loc, const char *fmt, ...)

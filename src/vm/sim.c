@@ -61,6 +61,12 @@ vm_helper *sim_helper_at(int64_t id)
 	}
 }
 
+bool sim_on_host(int64_t id)
+{
+	return id == BPF_FUNC_probe_read_kernel ||
+	       id == BPF_FUNC_probe_read_kernel_str;
+}
+
 const struct plan_map *sim_map(struct vm *vm, uint64_t handle,
 			       unsigned *ret_map)
 {

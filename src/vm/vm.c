@@ -13,6 +13,11 @@ enum { MEGA = 1 << 20 };
 
 static const uint64_t KERNEL_BUDGET = 1ull << 32;
 
+/*
+ * MAXNESTING: calls in progress. Only recursion can reach the default, which is
+ * the reference's measured one: a function that calls itself may be entered 13
+ * times.
+ */
 static unsigned nesting_limit(const struct vm *vm)
 {
 	const struct program *p = vm->g && vm->g->ir ? vm->g->ir->prog : NULL;
@@ -22,7 +27,7 @@ static unsigned nesting_limit(const struct vm *vm)
 		return (unsigned)given;
 	if (!p)
 		return 10;
-	return p->call_depth + (p->recurses ? 10 : 1);
+	return (p->call_depth ? p->call_depth : p->functions.n) + 12;
 }
 
 /* MAXACTION: host handlers may do ten times what kernel handlers may. */
@@ -54,6 +59,9 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	vm->err.text = xcalloc(1, (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) + 1);
 	vm->warned_full =
 	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_full));
+	if (s)
+		store_set_entries(s, (uint32_t)vm_limit(vm,
+							LIMIT_MAXMAPENTRIES));
 	vm->max_nesting = nesting_limit(vm);
 	vm->max_actions = action_limit(vm);
 	mem_setup(vm);
