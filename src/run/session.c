@@ -188,6 +188,8 @@ static int open_machines(struct session *s)
 		s->store = store_mem_open(s->g->plan);
 	}
 	store_init_globals(s->store, s->g->ir);
+	((struct control *)s->store->control)->target_pid =
+		(uint64_t)s->c->set.target_pid;
 	s->vm = vm_new(s->c, s->g, s->store, &s->hooks);
 	return 0;
 }
