@@ -212,8 +212,10 @@ static struct ir_val expr_match(struct build *b, struct node *n)
 	i->re = n->u.match.re;
 	while (k < b->ir->regexes.n && b->ir->regexes.v[k] != i->re)
 		k++;
-	if (k == b->ir->regexes.n)
+	if (k == b->ir->regexes.n) {
 		vec_push(b->a, &b->ir->regexes, i->re);
+		vec_push(b->a, &b->ir->patterns, n->u.match.pattern);
+	}
 	v = val_reg(i->dst);
 	if (n->u.match.op == OPER_NOMATCH)
 		v = emit_num(b, OP_NOT, v, NOVAL, NOVAL);

@@ -156,6 +156,7 @@ struct ir {
 	VEC(struct ir_iter *) iters;
 	VEC(struct ir_loc) locs;
 	VEC(struct regex *) regexes;
+	VEC(const char *) patterns; /* of the regexes */
 	/* Exclusion: by global index the bit of its lock group (0: needs none);
 	 * by probe index the groups that the handler must hold. NULL: no locks. */
 	uint32_t *lock_of, *probe_locks;

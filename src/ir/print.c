@@ -254,6 +254,11 @@ void ir_print(const struct ir *ir, FILE *f)
 		print_fmt(ir->fmts.v[i], f);
 	for (unsigned i = 0; i < ir->iters.n; i++)
 		print_iter(ir->iters.v[i], f);
+	for (unsigned i = 0; i < ir->patterns.n; i++) {
+		fprintf(f, "regex %u ", i);
+		put_text(f, ir->patterns.v[i], str_len(ir->patterns.v[i]));
+		fputc('\n', f);
+	}
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
 		fputc('\n', f);
 		ir_print_func(ir, ir->funcs.v[i], f);
