@@ -25,7 +25,8 @@ struct link {
 struct expand {
 	struct sema *s;
 	struct compile *c;
-	struct decl_probe *decl; /* the written probe; NULL: -l */
+	struct decl_probe *decl; /* the written probe */
+	bool listing;		 /* -l: derivation only of those of aliases */
 	probe_list *out;
 	const char *derivation;	 /* of probes without aliases */
 	bool gave_up;
@@ -259,14 +260,13 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 			p->pn = parts_text(x->c, pt);
 		for (l = link; l; l = l->from)
 			p->pn = l->name;
-		if (!x->decl)
-			continue;
 		p->span = pt->span;
 		if (link)
 			p->span = x->decl->points.v[0]->span;
 		p->cond = and_conditions(x->c, NULL, pt->cond);
 		p->body = make_body(x, link);
-		p->derivation = make_derivation(x, link);
+		if (!x->listing || link)
+			p->derivation = make_derivation(x, link);
 	}
 }
 
@@ -454,7 +454,11 @@ void alias_expand_new(struct sema *s)
 
 void alias_expand_point(struct sema *s, struct point *pt, probe_list *out)
 {
-	struct expand x = {.s = s, .c = s->c, .out = out};
+	struct decl_probe d = {.span = pt->span, .src = pt->span.src};
+	struct expand x = {.s = s, .c = s->c, .decl = &d, .out = out,
+			   .listing = true};
 
+	vec_push(s->c->a, &d.points, pt);
+	d.body = node_new(s->c->a, N_BLOCK, pt->span);
 	expand_one(&x, pt, NULL, true);
 }

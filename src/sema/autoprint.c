@@ -160,7 +160,7 @@ static struct node *print_one(struct auto_print *ap, struct var *v)
 		key[i] = resolve_hidden_local(
 		    ap->s, ap->p,
 		    str_internz(ap->c->str,
-				arena_printf(ap->c->a, "%s#%d", v->name, i)),
+				arena_printf(ap->c->a, "%s.%d", v->name, i)),
 		    v->key_type[i]);
 		key[i]->type = v->key_type[i];
 	}

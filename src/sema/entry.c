@@ -117,7 +117,7 @@ static struct node *if_last(struct build *b, const char *depth,
 static const char *fresh(struct sema *s, const char *what, unsigned n)
 {
 	return str_internz(s->c->str,
-			   arena_printf(s->c->a, "%s#%u", what, n));
+			   arena_printf(s->c->a, "%s.%u", what, n));
 }
 
 /* A global that no script can name; what is oldest in it makes room. */

@@ -232,7 +232,7 @@ static void set_globals(struct sema *s)
 		}
 		for (k = 0; !found && k < map_count(s->vars); k++) {
 			map_at(s->vars, k, &name);
-			if (!strchr(name, '#'))
+			if (!strchr(name, '.'))
 				near_names_add(&nn, name);
 		}
 		if (!found)
@@ -249,8 +249,7 @@ static void fill_format(struct node *n, void *ctx)
 		format_fill(ctx, n);
 }
 
-static struct sema *sema_new(struct compile *c, struct file **files,
-			     unsigned nfiles)
+struct sema *sema_new(struct compile *c, struct file **files, unsigned nfiles)
 {
 	struct sema *s = arena_new_of(c->a, struct sema);
 	unsigned i;
@@ -265,6 +264,19 @@ static struct sema *sema_new(struct compile *c, struct file **files,
 	for (i = 0; i < nfiles; i++)
 		sema_add_file(s, files[i]);
 	return s;
+}
+
+void sema_types(struct sema *s)
+{
+	struct program *p = s->p;
+
+	do {
+		alias_expand_new(s);
+		resolve_new(s);
+	} while (s->expanded < p->files.n);
+	collect_globals(s);
+	number(p);
+	infer_program(s);
 }
 
 struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles)

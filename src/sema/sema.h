@@ -65,6 +65,9 @@ struct entry_value {
 };
 
 /* --- sema.c */
+struct sema *sema_new(struct compile *c, struct file **files, unsigned nfiles);
+/* Names and types of the probes made so far, without folding or checks. */
+void sema_types(struct sema *s);
 /* Makes a file's declarations known. */
 void sema_add_file(struct sema *s, struct file *f);
 /* NULL, having reported it, when the name is taken. */
