@@ -356,7 +356,11 @@ void ast_print_node(const struct node *n, FILE *f)
 		return;
 	switch (n->kind) {
 	case N_NUM:
-		fprintf(f, "%" PRId64, n->u.num);
+		/* The lowest number, negated again when read, would grow. */
+		if (n->u.num == INT64_MIN)
+			fprintf(f, "%" PRIu64, (uint64_t)n->u.num);
+		else
+			fprintf(f, "%" PRId64, n->u.num);
 		break;
 	case N_STR:
 		print_string(n->u.str, f);

@@ -109,6 +109,23 @@ static const char *arch_name(const struct utsname *u)
 	return u->machine;
 }
 
+/* CONFIG_A == CONFIG_B as strings; in order as numbers */
+static int compare_options(struct pp *pp, const struct comparison *cmp,
+			   const char *left)
+{
+	const char *right = kconfig_get(pp->library, cmp->right.span.text);
+	int64_t a = 0, b = 0;
+
+	if (cmp->op.id == T_EQ || cmp->op.id == T_NE)
+		return holds(cmp->op.id, strcmp(left, right));
+	if ((*left && !number_value(left, &a)) ||
+	    (*right && !number_value(right, &b))) {
+		complain(pp->c, COND_CONFIG_NUMBER, &cmp->left.span);
+		return -1;
+	}
+	return holds(cmp->op.id, (a > b) - (a < b));
+}
+
 static int compare_config(struct pp *pp, const struct comparison *cmp)
 {
 	const char *value = kconfig_get(pp->library, cmp->left.span.text);
@@ -126,11 +143,7 @@ static int compare_config(struct pp *pp, const struct comparison *cmp)
 	}
 	if (cmp->right.id == T_IDENT &&
 	    !strncmp(cmp->right.span.text, "CONFIG_", 7)) {
-		if (want_equality(pp, cmp))
-			return -1;
-		return holds(cmp->op.id,
-			     strcmp(value, kconfig_get(pp->library,
-						       cmp->right.span.text)));
+		return compare_options(pp, cmp, value);
 	}
 	complain(pp->c, EXPECTED, &cmp->right.span,
 		 "string, number literal or other CONFIG_... as right side "

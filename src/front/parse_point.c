@@ -42,7 +42,11 @@ static struct point *point_copy(struct parser *p, const struct point *from)
 {
 	struct point *to = arena_new_of(p->c->a, struct point);
 
-	to->span = from->span;
+	*to = *from;
+	to->parts.v = NULL;
+	to->parts.n = to->parts.cap = 0;
+	if (from->cond)
+		to->cond = node_clone(p->c->a, from->cond);
 	for (unsigned i = 0; i < from->parts.n; i++)
 		vec_push(p->c->a, &to->parts, from->parts.v[i]);
 	return to;
@@ -75,6 +79,10 @@ static void multiply(struct parser *p, points *ps, const point_list *alts,
 				pt->span = alt->span;
 			for (unsigned m = 0; m < alt->parts.n; m++)
 				vec_push(p->c->a, &pt->parts, alt->parts.v[m]);
+			pt->optional = alt->optional;
+			pt->sufficient = alt->sufficient;
+			if (alt->cond)
+				pt->cond = node_clone(p->c->a, alt->cond);
 			vec_push(p->c->a, &product, pt);
 		}
 	}
@@ -88,13 +96,18 @@ static void parse_braces(struct parser *p, points *ps)
 
 	parse_points(p, &alts);
 	need(p, T_RBRACE, "one of ', }'");
-	for (unsigned i = 0; i < alts.n; i++) {
-		const struct point *alt = alts.v[i];
-
-		if (alt->optional || alt->sufficient || alt->cond)
-			fail_as(p, POINT_SUFFIX, &alt->span);
-	}
 	multiply(p, ps, &alts, &open.span);
+}
+
+/* More is to come: no alternative may have had its suffix already. */
+static void check_no_suffix(struct parser *p, const points *ps)
+{
+	for (unsigned i = 0; i < ps->n; i++) {
+		const struct point *pt = ps->v[i];
+
+		if (pt->optional || pt->sufficient || pt->cond)
+			fail_as(p, POINT_SUFFIX, &pt->span);
+	}
 }
 
 /* (literal), for the last component of each point */
@@ -125,16 +138,17 @@ static struct node *parse_point_cond(struct parser *p)
 	return n;
 }
 
-/* ? or !, then if (...) */
+/* ? or !, then if (...); braces may have brought one for some points. */
 static void parse_point_suffix(struct parser *p, points *ps)
 {
-	bool optional = at(p, T_QUESTION), sufficient = at(p, T_BANG);
+	struct token mark = *peek(p), cond_mark;
+	bool optional = eat(p, T_QUESTION);
+	bool sufficient = !optional && eat(p, T_BANG);
 	struct node *cond = NULL;
 
-	if (optional || sufficient)
-		take(p);
-	if (at(p, T_QUESTION) || at(p, T_BANG))
+	if ((optional || sufficient) && (at(p, T_QUESTION) || at(p, T_BANG)))
 		fail_as(p, POINT_SUFFIX_AGAIN, &peek(p)->span);
+	cond_mark = *peek(p);
 	if (eat(p, T_IF))
 		cond = parse_point_cond(p);
 	if (cond && at(p, T_IF))
@@ -142,10 +156,18 @@ static void parse_point_suffix(struct parser *p, points *ps)
 	if (at(p, T_DOT) && (optional || sufficient || cond))
 		fail_as(p, POINT_SUFFIX, &peek(p)->span);
 	for (unsigned i = 0; i < ps->n; i++) {
-		ps->v[i]->optional = optional;
-		ps->v[i]->sufficient = sufficient;
+		struct point *pt = ps->v[i];
+
+		if ((optional || sufficient) &&
+		    (pt->optional || pt->sufficient))
+			fail_as(p, POINT_SUFFIX_AGAIN, &mark.span);
+		if (cond && pt->cond)
+			fail_as(p, POINT_COND_AGAIN, &cond_mark.span);
+		pt->optional |= optional;
+		pt->sufficient |= sufficient;
 		/* Passes annotate trees in place: no two points share one. */
-		ps->v[i]->cond = i && cond ? node_clone(p->c->a, cond) : cond;
+		if (cond)
+			pt->cond = i ? node_clone(p->c->a, cond) : cond;
 	}
 }
 
@@ -156,6 +178,7 @@ static void parse_point(struct parser *p, points *ps)
 	do {
 		struct component comp = {0};
 
+		check_no_suffix(p, ps);
 		if (at(p, T_LBRACE)) {
 			enter(p);
 			parse_braces(p, ps);
