@@ -50,24 +50,6 @@ static struct node *make_node(struct pretty *p, enum node_kind kind,
 	return n;
 }
 
-/* Where a walk has come to, as an expression of its own. */
-static struct node *walk_node(struct pretty *p, const struct walk *w)
-{
-	struct node *n = make_node(p, N_TARGET, TY_LONG);
-	struct walk copy = *w;
-
-	copy.a = arena_new_of(p->c->a, struct access);
-	*copy.a = *w->a;
-	copy.a->steps.v = NULL;
-	copy.a->steps.n = copy.a->steps.cap = 0;
-	for (unsigned i = 0; i < w->a->steps.n; i++)
-		vec_push(p->c->a, &copy.a->steps, w->a->steps.v[i]);
-	walk_value(&copy);
-	n->u.target.name = p->at.text;
-	n->u.target.access = copy.a;
-	return n;
-}
-
 /* A walk that can go on from where w is without moving w. */
 static struct walk walk_fork(struct pretty *p, const struct walk *w)
 {
@@ -80,6 +62,18 @@ static struct walk walk_fork(struct pretty *p, const struct walk *w)
 	for (unsigned i = 0; i < w->a->steps.n; i++)
 		vec_push(p->c->a, &copy.a->steps, w->a->steps.v[i]);
 	return copy;
+}
+
+/* Where a walk has come to, as an expression of its own. */
+static struct node *walk_node(struct pretty *p, const struct walk *w)
+{
+	struct node *n = make_node(p, N_TARGET, TY_LONG);
+	struct walk copy = walk_fork(p, w);
+
+	walk_value(&copy);
+	n->u.target.name = p->at.text;
+	n->u.target.access = copy.a;
+	return n;
 }
 
 /* The characters at w (an array, or what a pointer points to). */
@@ -253,6 +247,19 @@ void pretty_item(struct pretty *p, const char *name, const struct access *base,
 	}
 	walk_start(&w, p->c, &a, type);
 	add_arg(p, walk_node(p, &w), 'x', '#');
+}
+
+void pretty_number(struct pretty *p, const char *name,
+		   const struct access *base)
+{
+	struct node *n = make_node(p, N_TARGET, TY_LONG);
+
+	n->u.target.name = p->at.text;
+	n->u.target.access = arena_new_of(p->c->a, struct access);
+	*n->u.target.access = *base;
+	pretty_text(p, name);
+	pretty_text(p, "=");
+	add_arg(p, n, 'x', '#');
 }
 
 void pretty_finish(struct pretty *p, struct node *n)

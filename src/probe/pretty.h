@@ -26,6 +26,9 @@ void pretty_text(struct pretty *p, const char *text);
 /* name=VALUE of a variable: in hex; depth 0: plain, 1: $, 2: $$. */
 void pretty_item(struct pretty *p, const char *name, const struct access *base,
 		 const struct ctype *type, int depth);
+/* name=0x1f of a base that has no type. */
+void pretty_number(struct pretty *p, const char *name,
+		   const struct access *base);
 /* A value alone: $x$ (depth 1) or $x$$ (depth 2). */
 void pretty_value(struct pretty *p, const struct access *base,
 		  const struct ctype *type, int depth);

@@ -159,7 +159,7 @@ static void candidates(struct compile *c, const struct point *pt, unsigned at,
 		if (pat.n <= at || common_prefix(pt, &pat) < at)
 			continue;
 		name = str_internz(c->str, pat.v[at].name);
-		if (!seen(ret, name))
+		if (strncmp(name, "__", 2) && !seen(ret, name))
 			vec_push(c->a, ret, name);
 	}
 }
@@ -300,6 +300,7 @@ int probe_resolve(struct compile *c, const struct point *pt,
 void probe_types_print(FILE *f)
 {
 	for (unsigned i = 0; i < probe_npatterns; i++)
-		fprintf(f, "%-42s %s\n", probe_patterns[i].text,
-			probe_patterns[i].doc);
+		if (strncmp(probe_patterns[i].text, "__", 2))
+			fprintf(f, "%-42s %s\n", probe_patterns[i].text,
+				probe_patterns[i].doc);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "types/glob.h"
 
 #define VMLINUX "/sys/kernel/btf/vmlinux"
@@ -25,6 +26,8 @@ enum { KIND_DECL_TAG = 17, KIND_TYPE_TAG = 18, KIND_ENUM64 = 19 };
 
 struct ctypes {
 	struct compile *c;
+	struct map *kept;     /* types_keep() */
+	bool opened;
 	const char *missing;  /* why there is nothing, or NULL */
 	uint8_t *file;
 	size_t len;
@@ -158,17 +161,37 @@ static int file_index(struct ctypes *t)
 	return 0;
 }
 
-static struct ctypes *kernel(struct compile *c)
+static struct ctypes *state(struct compile *c)
 {
 	struct ctypes *t = c->kernel_types;
-	int err;
 
 	if (t)
 		return t;
 	t = c->kernel_types = arena_new_of(c->a, struct ctypes);
 	t->c = c;
+	t->kept = map_new(c->a);
 	t->none.name = "";
 	t->none.filled = true;
+	return t;
+}
+
+void **types_keep(struct compile *c, const char *key)
+{
+	struct ctypes *t = state(c);
+
+	if (!map_has(t->kept, key))
+		map_set(t->kept, key, arena_new_of(c->a, void *));
+	return map_get(t->kept, key);
+}
+
+static struct ctypes *kernel(struct compile *c)
+{
+	struct ctypes *t = state(c);
+	int err;
+
+	if (t->opened)
+		return t;
+	t->opened = true;
 	err = file_load(t, VMLINUX);
 	if (err == -ENOENT)
 		t->missing = "the kernel has no " VMLINUX

@@ -16,6 +16,11 @@
 const struct ctype *types_find(struct compile *c, const char *name);
 /* Forgets everything that was opened through c. Accepts never opened. */
 void types_close(struct compile *c);
+/*
+ * A place for what a probe family keeps from one probe to the next in one
+ * compilation; NULL at first.
+ */
+void **types_keep(struct compile *c, const char *key);
 /* Why there are no kernel types, or NULL when there are. */
 const char *types_missing(struct compile *c);
 /*

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls by name. All probes on entries share one program on the
+ * tracepoint sys_enter (returns: sys_exit) which jumps to the handler of the
+ * call's number through a program array: a handler runs for its own call only,
+ * and any number of them costs one dispatch. The tapset makes syscall.NAME, with
+ * its variables, of these points. Tags: 0 entry, 1 return.
+ *
+ * Calls of 32-bit programs have numbers of their own; the dispatcher leaves them
+ * out.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probe/pretty.h"
+#include "probe/target.h"
+#include "types/glob.h"
+#include "types/types.h"
+
+enum { NR_MAX = 512, HELPER_TAIL_CALL = 12, HELPER_READ_KERNEL = 113 };
+
+/* struct pt_regs, in bytes. */
+enum { REGS_NR = 120, REGS_CS = 136, CS_32BIT = 0x23 };
+static const uint32_t call_regs[6] = {112, 104, 96, 56, 72, 64};
+
+static const struct {
+	int nr;
+	const char *name;
+} calls[] = {
+#define SYSCALL(nr, name) {nr, name},
+#include "probe/syscall.def"
+#undef SYSCALL
+};
+enum { NCALLS = sizeof(calls) / sizeof(calls[0]) };
+
+/* struct probe.data */
+struct syscall_probe {
+	int nr;
+	const char *name;
+	bool is_return;
+};
+
+static int expand_syscall(struct compile *c, const struct match *m,
+			  probe_list *out)
+{
+	for (unsigned i = 0; i < NCALLS; i++) {
+		struct syscall_probe *s;
+		struct probe *p;
+
+		if (!name_glob(m->arg[0]->str, calls[i].name))
+			continue;
+		p = family_probe(c, m);
+		s = arena_new_of(c->a, struct syscall_probe);
+		s->nr = calls[i].nr;
+		s->name = calls[i].name;
+		s->is_return = m->pattern->tag == 1;
+		p->data = s;
+		p->place = PLACE_KERNEL;
+		p->prog = PROG_RAW_TP;
+		p->guard = GUARD_SELF;
+		p->is_return = s->is_return;
+		p->pp = str_internz(
+		    c->str, arena_printf(c->a, "syscall.%s%s", s->name,
+					 s->is_return ? ".return" : ""));
+		vec_push(c->a, out, p);
+	}
+	return 0;
+}
+
+static void suggest_syscall(struct compile *c, const struct match *m,
+			    name_list *out)
+{
+	struct near near = {0};
+
+	for (unsigned i = 0; i < NCALLS; i++)
+		near_add(&near, m->arg[0]->str, calls[i].name);
+	for (unsigned i = 0; i < near.n; i++)
+		vec_push(c->a, out, near.name[i]);
+}
+
+/* --- target variables ------------------------------------------------------ */
+
+/* A register that passed an argument; it is still there on return. */
+static struct access argument(struct compile *c, unsigned i, int size,
+			      bool sign)
+{
+	struct access a = {.base = ACC_ARG, .arg = 0};
+	struct access_step s = {.load = size, .sign = sign};
+
+	s.off = call_regs[i];
+	vec_push(c->a, &a.steps, s);
+	return a;
+}
+
+static int set_access(struct compile *c, struct node *n,
+		      const struct access *a)
+{
+	n->type = TY_LONG;
+	n->width = 0;
+	n->u.target.access = arena_new_of(c->a, struct access);
+	*n->u.target.access = *a;
+	return 0;
+}
+
+/* $arg1 all 64 bits, $int1 and $uint1 the lower 32 of them. */
+static bool parse_argument(const char *name, unsigned *ret_i, int *ret_size,
+			   bool *ret_sign)
+{
+	static const struct {
+		const char *head;
+		int size;
+		bool sign;
+	} forms[] = {{"$arg", 8, false}, {"$int", 4, true}, {"$uint", 4, false}};
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t len = strlen(forms[i].head);
+
+		if (strncmp(name, forms[i].head, len) || name[len] < '1' ||
+		    name[len] > '6' || name[len + 1])
+			continue;
+		*ret_i = name[len] - '1';
+		*ret_size = forms[i].size;
+		*ret_sign = forms[i].sign;
+		return true;
+	}
+	return false;
+}
+
+static int all_args(struct compile *c, struct node *n)
+{
+	static const char *const names[] = {"arg1", "arg2", "arg3",
+					    "arg4", "arg5", "arg6"};
+	struct pretty pr;
+
+	pretty_start(&pr, c, &n->span);
+	for (unsigned i = 0; i < 6; i++) {
+		struct access a = argument(c, i, 8, false);
+
+		if (i)
+			pretty_text(&pr, " ");
+		pretty_number(&pr, names[i], &a);
+	}
+	pretty_finish(&pr, n);
+	return 0;
+}
+
+static int target_syscall(struct compile *c, struct probe *p, struct node *n,
+			  bool quiet)
+{
+	const struct syscall_probe *s = p->data;
+	const char *name = n->u.target.name;
+	struct access a;
+	unsigned i;
+	int size;
+	bool sign;
+
+	if (*name == '@')
+		return probe_cast(c, n, quiet);
+	if (!strcmp(name, "$$name")) {
+		target_text(c, n, s->name);
+		return 0;
+	}
+	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms"))
+		return all_args(c, n);
+	if (n->u.target.parts.n) {
+		if (!quiet)
+			complain(c, BAD_ACCESS, &n->span, "->", "long int");
+		return -1;
+	}
+	if (!strcmp(name, "$nr")) {
+		a = (struct access){.base = ACC_CONST, .constant = s->nr};
+		return set_access(c, n, &a);
+	}
+	if (s->is_return && !strcmp(name, "$return")) {
+		a = (struct access){.base = ACC_ARG, .arg = 1};
+		return set_access(c, n, &a);
+	}
+	if (parse_argument(name, &i, &size, &sign)) {
+		a = argument(c, i, size, sign);
+		return set_access(c, n, &a);
+	}
+	return target_unknown(c, p, n, quiet);
+}
+
+static void names_syscall(struct compile *c, struct probe *p, ctx_names *out)
+{
+	const struct syscall_probe *s = p->data;
+	struct ctx_name n = {.type = "long int", .is_param = true};
+
+	for (unsigned i = 1; i <= 6; i++) {
+		n.name = arena_printf(c->a, "$arg%u", i);
+		vec_push(c->a, out, n);
+	}
+	n = (struct ctx_name){"$return", "long int", false};
+	if (s->is_return)
+		vec_push(c->a, out, n);
+}
+
+/* --- attaching ------------------------------------------------------------- */
+
+/* A dispatcher and its program array; a second one where two probes are on one
+ * call. */
+struct layer {
+	struct layer *next;
+	bool is_return;
+	int map_fd;
+	bool used[NR_MAX];
+};
+
+static int sys_bpf(int cmd, union bpf_attr *attr)
+{
+	int rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	return rc < 0 ? -errno : rc;
+}
+
+#define INSN(op, dst, src, o, i)                                               \
+	((struct bpf_insn){.code = (op), .dst_reg = (dst), .src_reg = (src),   \
+			   .off = (o), .imm = (i)})
+
+/*
+ * Number and code segment come from the registers the call was made with; the
+ * tracepoints differ in their second argument only.
+ */
+static int load_dispatcher(int map_fd)
+{
+	const struct bpf_insn insns[] = {
+	    /* r6 = context; read nr, ip and cs to the stack */
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0),
+	    INSN(BPF_LDX | BPF_MEM | BPF_DW, 3, 6, 0, 0),
+	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 3, 0, 0, REGS_NR),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
+	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -24),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 0, 24),
+	    INSN(BPF_JMP | BPF_CALL, 0, 0, 0, HELPER_READ_KERNEL),
+	    INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 7, 0),
+	    INSN(BPF_LDX | BPF_MEM | BPF_H, 4, 10, -24 + REGS_CS - REGS_NR, 0),
+	    INSN(BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 5, CS_32BIT),
+	    INSN(BPF_LDX | BPF_MEM | BPF_DW, 3, 10, -24, 0),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 6, 0, 0),
+	    INSN(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, 0, map_fd),
+	    INSN(0, 0, 0, 0, 0),
+	    INSN(BPF_JMP | BPF_CALL, 0, 0, 0, HELPER_TAIL_CALL),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+	    INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	a.insns = (uintptr_t)insns;
+	a.insn_cnt = sizeof(insns) / sizeof(insns[0]);
+	a.license = (uintptr_t) "Dual MIT/GPL";
+	memcpy(a.prog_name, "tally_syscalls", 15);
+	return sys_bpf(BPF_PROG_LOAD, &a);
+}
+
+static int create_array(void)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.map_type = BPF_MAP_TYPE_PROG_ARRAY;
+	a.key_size = a.value_size = 4;
+	a.max_entries = NR_MAX;
+	return sys_bpf(BPF_MAP_CREATE, &a);
+}
+
+static int open_tracepoint(int prog_fd, bool is_return)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.raw_tracepoint.name =
+	    (uintptr_t)(is_return ? "sys_exit" : "sys_enter");
+	a.raw_tracepoint.prog_fd = prog_fd;
+	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+}
+
+static int make_layer(struct layer *l, struct attach *ret)
+{
+	int prog;
+
+	l->map_fd = create_array();
+	if (l->map_fd < 0)
+		return l->map_fd;
+	prog = load_dispatcher(l->map_fd);
+	ret->link_fd = prog < 0 ? prog : open_tracepoint(prog, l->is_return);
+	if (prog >= 0)
+		close(prog);
+	if (ret->link_fd < 0) {
+		close(l->map_fd);
+		return ret->link_fd;
+	}
+	/* An array that no descriptor holds any more is emptied. */
+	ret->aux_fd = l->map_fd;
+	return 0;
+}
+
+static const char *explain(struct compile *c, int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return "not allowed to attach to system calls: run as root, or "
+		       "with CAP_BPF and CAP_PERFMON";
+	if (err == -ENOENT)
+		return "the kernel does not trace system calls "
+		       "(CONFIG_FTRACE_SYSCALLS)";
+	return arena_printf(c->a, "system calls: %s", strerror(-err));
+}
+
+static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
+			  struct attach *ret, const char **ret_why)
+{
+	const struct syscall_probe *s = p->data;
+	void **kept = types_keep(c, "syscall layers");
+	struct layer *l;
+	union bpf_attr a;
+	int err;
+
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	for (l = *kept; l; l = l->next)
+		if (l->is_return == s->is_return && !l->used[s->nr])
+			break;
+	if (!l) {
+		l = arena_new_of(c->a, struct layer);
+		l->is_return = s->is_return;
+		err = make_layer(l, ret);
+		if (err) {
+			*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+			*ret_why = explain(c, err);
+			return err;
+		}
+		l->next = *kept;
+		*kept = l;
+	}
+	memset(&a, 0, sizeof(a));
+	a.map_fd = l->map_fd;
+	a.key = (uintptr_t)&s->nr;
+	a.value = (uintptr_t)&prog_fd;
+	err = sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
+	if (err) {
+		*ret_why = explain(c, err);
+		return err;
+	}
+	l->used[s->nr] = true;
+	return 0;
+}
+
+static int load_opts_syscall(struct compile *c, struct probe *p,
+			     struct load_opts *ret)
+{
+	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT};
+	return 0;
+}
+
+const struct family family_syscall = {
+    .name = "syscall",
+    .type = "kernel_tracepoint",
+    .expand = expand_syscall,
+    .target = target_syscall,
+    .names = names_syscall,
+    .suggest = suggest_syscall,
+    .attach = attach_syscall,
+    .load_opts = load_opts_syscall,
+};
