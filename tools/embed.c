@@ -30,7 +30,7 @@ struct embed {
 	unsigned at; /* the file that is being scanned */
 };
 
-static void die(const char *what)
+__attribute__((noreturn)) static void die(const char *what)
 {
 	fprintf(stderr, "embed: %s: %s\n", what, strerror(errno));
 	exit(1);
