@@ -11,7 +11,7 @@
 
 #include "sema/sema.h"
 
-enum { ALIAS_DEPTH_MAX = 64, ALIAS_STEPS_MAX = 200000 };
+enum { ALIAS_DEPTH_MAX = 64, ALIAS_STEPS_MAX = 200000, ALIAS_PARTS_MAX = 32 };
 
 /* The aliases that an expansion went through, innermost first. */
 struct link {
@@ -123,26 +123,34 @@ static void put_list(const point_list *l, FILE *f)
 /* --- matching -------------------------------------------------------------- */
 
 /*
- * Does the alias' name match the first components of pt, from pt's i-th and
- * the name's k-th on? Returns the number of pt's components used, or -1.
+ * Does the alias' name match the first components of pt? Returns the number
+ * of pt's components used, or -1. fits[k][i]: the first k components of the
+ * name match the first i of the point.
  */
-static int match_from(const struct point *pt, unsigned i,
-		      const struct point *name, unsigned k)
+static int match_name(const struct point *pt, const struct point *name)
 {
-	if (k == name->parts.n)
-		return (int)i;
-	if (i == pt->parts.n)
-		return -1;
-	if (!strcmp(pt->parts.v[i].name, "**")) {
-		/* One or more components of the name. */
-		int r = match_from(pt, i + 1, name, k + 1);
+	bool fits[ALIAS_PARTS_MAX + 1][ALIAS_PARTS_MAX + 1] = {{true}};
+	unsigned i, k, n = pt->parts.n, m = name->parts.n;
 
-		return r >= 0 ? r : match_from(pt, i, name, k + 1);
-	}
-	if (pt->parts.v[i].arg.type != TY_UNKNOWN ||
-	    !probe_glob(pt->parts.v[i].name, name->parts.v[k].name))
+	if (n > ALIAS_PARTS_MAX || m > ALIAS_PARTS_MAX)
 		return -1;
-	return match_from(pt, i + 1, name, k + 1);
+	for (k = 1; k <= m; k++)
+		for (i = 1; i <= n; i++) {
+			const struct component *c = &pt->parts.v[i - 1];
+
+			if (!strcmp(c->name, "**"))
+				fits[k][i] = fits[k - 1][i - 1] ||
+					     fits[k - 1][i];
+			else if (c->arg.type == TY_UNKNOWN)
+				fits[k][i] =
+				    fits[k - 1][i - 1] &&
+				    probe_glob(c->name,
+					       name->parts.v[k - 1].name);
+		}
+	for (i = n; i > 0; i--)
+		if (fits[m][i])
+			return (int)i;
+	return -1;
 }
 
 static bool has_wildcard(const struct point *pt)
@@ -330,7 +338,7 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 
 		for (k = 0; k < a->names.n; k++) {
 			struct link l = {.alias = a, .from = link};
-			int used = match_from(pt, 0, a->names.v[k], 0);
+			int used = match_name(pt, a->names.v[k]);
 
 			if (used < 0 ||
 			    exact != ((unsigned)used == pt->parts.n))

@@ -452,28 +452,38 @@ static void drop_locals(struct elide *x, struct var **v, unsigned *n)
 	*n = k;
 }
 
+struct called {
+	struct compile *c;
+	VEC(struct function *) todo;
+};
+
 static void mark_called(struct node *n, void *ctx)
 {
+	struct called *k = ctx;
 	struct function *f;
 
-	(void)ctx;
-	if (n->kind == N_CALL)
-		for (f = n->u.call.fn; f; f = f->overload)
-			if (!f->is_used) {
-				f->is_used = true;
-				walk_nodes(f->body, mark_called, NULL);
-			}
+	if (n->kind != N_CALL)
+		return;
+	for (f = n->u.call.fn; f; f = f->overload) {
+		if (f->is_used)
+			continue;
+		f->is_used = true;
+		vec_push(k->c->a, &k->todo, f);
+	}
 }
 
 static void drop_functions(struct elide *x)
 {
 	struct program *p = x->s->p;
+	struct called called = {.c = x->c};
 	unsigned i, k = 0;
 
 	for (i = 0; i < p->functions.n; i++)
 		p->functions.v[i]->is_used = false;
 	for (i = 0; i < p->probes.n; i++)
-		walk_nodes(p->probes.v[i]->body, mark_called, NULL);
+		walk_nodes(p->probes.v[i]->body, mark_called, &called);
+	for (i = 0; i < called.todo.n; i++)
+		walk_nodes(called.todo.v[i]->body, mark_called, &called);
 	for (i = 0; i < p->functions.n; i++) {
 		struct function *f = p->functions.v[i];
 

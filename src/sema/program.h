@@ -10,6 +10,8 @@
 #include "front/ast.h"
 #include "probe/probe.h"
 
+struct exclusion;
+
 enum { KEYS_MAX = 9 };
 
 /* What is kept per aggregate: union of all uses in the script. */
@@ -79,6 +81,7 @@ struct program {
 	VEC(struct file *) files;	/* parsed: user script first */
 	unsigned call_depth;		/* static; for MAXNESTING */
 	bool recurses;
+	struct exclusion *exclusion;	/* sema/exclusion.h */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sema/exclusion.h"
 #include "sema/sema.h"
 
 const char *type_name(enum type t)
@@ -307,5 +308,7 @@ struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles
 	walk_program(p, fill_format, c);
 	width_program(s);
 	number(p);
+	if (!diags_errors(c->diag))
+		p->exclusion = exclusion_analyse(c, p);
 	return p;
 }
