@@ -22,8 +22,8 @@ struct locker {
 	struct ir_func *f;
 	uint32_t mask;
 	bool *calls;	/* by ir_func.index: touches what is guarded */
-	uint8_t *before; /* by block id: an access on every... some path to its start */
-	uint8_t *after;  /* an access may still come after its end */
+	uint8_t *held;	/* by block id: at its start */
+	uint8_t *ahead; /* by block id: an access may come after its end */
 };
 
 static bool touches(const struct locker *k, const struct ir_ins *i)
@@ -68,11 +68,13 @@ static void find_calls(struct locker *k)
 /* --- flow ------------------------------------------------------------------------ */
 
 /*
- * Held on entry of a block: when some path to it has an access. All paths must
- * agree, so a block where they do not takes the lock on the edges without.
+ * Held where a block starts: an access may have been on the way there, and one
+ * may still come. Where ways meet that do not agree, the edges make up for it,
+ * so an access is never split from the one before by a release.
  */
 static void flow(struct locker *k)
 {
+	uint8_t *reached = arena_alloc(k->a, k->f->nblocks + 1);
 	bool changed = true;
 
 	while (changed) {
@@ -80,30 +82,27 @@ static void flow(struct locker *k)
 		for (struct ir_block *b = k->f->blocks; b; b = b->next) {
 			struct ir_block *s[2];
 			unsigned n = ir_succ(b, s);
-			bool held = k->before[b->id] || block_touches(k, b);
+			bool had = reached[b->id] || block_touches(k, b);
 
 			for (unsigned i = 0; i < n; i++) {
-				if (held && !k->before[s[i]->id]) {
-					k->before[s[i]->id] = 1;
-					changed = true;
-				}
-				if (!k->after[b->id] &&
-				    (k->after[s[i]->id] ||
-				     block_touches(k, s[i]))) {
-					k->after[b->id] = 1;
-					changed = true;
-				}
+				bool comes = k->ahead[s[i]->id] ||
+					     block_touches(k, s[i]);
+
+				changed |= (had && !reached[s[i]->id]) ||
+					   (comes && !k->ahead[b->id]);
+				reached[s[i]->id] |= had;
+				k->ahead[b->id] |= comes;
 			}
 		}
 	}
-	/* Held where an access was and another may come. */
 	for (struct ir_block *b = k->f->blocks; b; b = b->next)
-		k->before[b->id] = k->before[b->id] &&
-				   (k->after[b->id] || block_touches(k, b));
+		k->held[b->id] = reached[b->id] &&
+				 (k->ahead[b->id] || block_touches(k, b));
 }
 
 /* --- code ------------------------------------------------------------------------- */
 
+/* LOCK, going on in `to`; then what happens when it cannot be had. */
 static struct ir_block *lock_block(struct locker *k, uint32_t loc,
 				   struct ir_block *to)
 {
@@ -170,94 +169,81 @@ static void fix_edge(struct locker *k, struct ir_block *b, unsigned t,
 	lay_after(b, e);
 }
 
-/* Puts the instruction right after p, or first. */
-static void insert(struct ir_block *b, struct ir_ins *p, struct ir_ins *i)
+/* Splits b before instruction `at`, with a LOCK between; the tail comes back. */
+static struct ir_block *lock_before(struct locker *k, struct ir_block *b,
+				    struct ir_ins *at)
 {
-	if (p) {
-		i->next = p->next;
-		p->next = i;
-	} else {
-		i->next = b->first;
-		b->first = i;
-	}
-	block_fix_last(b);
-}
+	struct ir_block *tail = arena_new_of(k->a, struct ir_block), *lk;
+	struct ir_ins *i = b->first;
 
-/*
- * One block: where the lock is taken (not held before, an access inside) and
- * where it is released (no access comes after). Returns the block at whose end
- * the edges leave; *ret_held whether it is held there.
- */
-static struct ir_block *lock_in_block(struct locker *k, struct ir_block *b,
-				      bool held, bool more, bool *ret_held)
-{
-	struct ir_ins *first = NULL, *last = NULL, *p = NULL, *i;
-	struct ir_block *tail, *lk;
-
-	for (i = b->first; i; i = i->next) {
-		if (!touches(k, i))
-			continue;
-		first = first ? first : i;
-		last = i;
-	}
-	*ret_held = more && (held || first);
-	if (!more && last && !ins_ends(last))
-		insert(b, last, unlock(k, last->loc));
-	else if (!more && last)
-		*ret_held = true; /* ends the block: released on the edges */
-	else if (held && !more)
-		insert(b, NULL, unlock(k, b->first->loc));
-	else if (!more && b->last && (op_info(b->last->op)->flags & OPF_T) &&
-		 !b->last->target[0] && *ret_held)
-		*ret_held = false;
-	if (held || !first)
-		return b;
-	for (i = b->first; i != first; i = i->next)
-		p = i;
-	tail = arena_new_of(k->a, struct ir_block);
 	tail->loop_depth = b->loop_depth;
-	tail->first = first;
+	tail->first = at;
 	tail->last = b->last;
-	lk = lock_block(k, first->loc, tail);
-	/* The lock ends what is left of the block. */
-	if (p) {
-		p->next = lk->first;
-	} else {
-		b->first = lk->first;
-	}
-	b->last = lk->first;
+	lk = lock_block(k, at->loc, tail);
 	lk->next->next = tail;
 	lay_after(b, lk->next);
+	if (i == at) {
+		b->first = lk->first;
+	} else {
+		while (i->next != at)
+			i = i->next;
+		i->next = lk->first;
+	}
+	b->last = lk->first;
 	return tail;
+}
+
+/* Takes and releases inside of a block. The block whose end is now the end
+ * comes back, and whether the lock is held there. */
+static struct ir_block *lock_in_block(struct locker *k, struct ir_block *b,
+				      bool *held)
+{
+	bool more = k->ahead[b->id];
+	struct ir_ins *last = NULL, *u;
+
+	for (struct ir_ins *i = b->first; i; i = i->next) {
+		if (!touches(k, i))
+			continue;
+		if (!*held)
+			b = lock_before(k, b, i);
+		*held = true;
+		last = i;
+	}
+	/* An access that ends the block is released on the way out. */
+	if (more || !last || ins_ends(last))
+		return b;
+	u = unlock(k, last->loc);
+	u->next = last->next;
+	last->next = u;
+	*held = false;
+	return b;
 }
 
 static void lock_func(struct locker *k)
 {
 	struct ir_func *f = k->f;
-	struct ir_block *b, *next, **list;
-	uint8_t *wants;
+	struct ir_block *end, **list;
 	unsigned n = 0;
 
 	ir_prune(k->a, f);
-	k->before = arena_alloc(k->a, f->nblocks + 1);
-	k->after = arena_alloc(k->a, f->nblocks + 1);
+	k->held = arena_alloc(k->a, f->nblocks + 1);
+	k->ahead = arena_alloc(k->a, f->nblocks + 1);
 	flow(k);
-	wants = k->before;
 	list = arena_array(k->a, struct ir_block *, f->nblocks + 1);
-	for (b = f->blocks; b; b = b->next)
+	for (struct ir_block *b = f->blocks; b; b = b->next)
 		list[n++] = b;
 	f->locks |= k->mask;
 	for (unsigned m = 0; m < n; m++) {
-		bool held;
+		bool held = k->held[list[m]->id];
 
-		b = list[m];
-		next = lock_in_block(k, b, wants[b->id], k->after[b->id],
-				     &held);
+		end = lock_in_block(k, list[m], &held);
 		for (unsigned t = 0; t < 2; t++) {
-			struct ir_block *to = next->last->target[t];
+			struct ir_block *to = end->last->target[t];
 
-			if (to && next->last->op != OP_LOCK)
-				fix_edge(k, next, t, held, wants[to->id]);
+			/* New blocks have no id yet that held[] knows, but no
+			 * old block leads to one at this point. */
+			if (to)
+				fix_edge(k, end, t, held, k->held[to->id]);
 		}
 	}
 	ir_number(f);

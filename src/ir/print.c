@@ -133,7 +133,8 @@ static void print_loc(const struct ir *ir, uint32_t loc, FILE *f)
 	int32_t at = (int32_t)loc;
 	const char *sep = " ; ";
 
-	while (at >= 0 && (unsigned)at < ir->locs.n) {
+	while (at >= 0 && (unsigned)at < ir->locs.n &&
+	       ir->locs.v[at].span.line) {
 		const struct ir_loc *l = &ir->locs.v[at];
 
 		fprintf(f, "%s%u:%u", sep, l->span.line, l->span.col);
