@@ -66,6 +66,13 @@ static bool sends_records(const struct session *s)
 	return false;
 }
 
+/* Handlers of tracepoints, kprobes and perf events run with preemption off. */
+static bool preemptible(const struct probe *p)
+{
+	return p->guard == GUARD_PREEMPTIBLE || p->prog == PROG_FENTRY ||
+	       p->prog == PROG_FEXIT;
+}
+
 int kern_open(struct session *s)
 {
 	struct kern *k = arena_new_of(s->c->a, struct kern);
@@ -81,6 +88,8 @@ int kern_open(struct session *s)
 		return refuse_map(s, rc, map);
 	collect(s, k);
 	for (i = 0; i < k->nprogs; i++) {
+		if (preemptible(k->progs[i].probe))
+			store_kern_preemptible(s->store);
 		rc = load_prog(s, &k->progs[i]);
 		if (rc)
 			return rc;

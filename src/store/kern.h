@@ -6,11 +6,12 @@
 struct store;
 
 /*
- * Returns when every program that was running has ended: a grace period (7 to
- * 12 ms, no CPU time in the probes). 0 or a negative errno. Sleepable programs
- * are not waited for.
+ * Returns when every program that was running has ended (store/grace.h). 0 or a
+ * negative errno. Sleepable programs are not waited for.
  */
 int store_kern_grace(struct store *s);
+/* Some program may be preempted (uprobes, fentry): waiting takes longer. */
+void store_kern_preemptible(struct store *s);
 /* From now on no program runs any more: drains need not wait. */
 void store_kern_quiet(struct store *s);
 

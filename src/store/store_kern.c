@@ -17,6 +17,7 @@
 
 #include "base/xalloc.h"
 #include "stat/cell.h"
+#include "store/grace.h"
 #include "store/kern.h"
 #include "store/kern_map.h"
 #include "store/sysbpf.h"
@@ -25,7 +26,7 @@ struct kern_store {
 	struct store s;
 	int (*bank_fd)[2];	/* PM_BANKS: the two inner maps, by plan map */
 	size_t control_size, rows_size; /* of the mappings */
-	int grace_map, grace_inner;	/* made when first needed; -1 */
+	struct grace grace;
 	bool quiet;
 };
 
@@ -189,10 +190,7 @@ static void kern_close_store(struct store *s)
 		munmap(s->control, k->control_size);
 	if (s->rows)
 		munmap(s->rows, k->rows_size);
-	if (k->grace_map >= 0)
-		close(k->grace_map);
-	if (k->grace_inner >= 0)
-		close(k->grace_inner);
+	grace_close(&k->grace);
 	store_teardown(s);
 	free(k->bank_fd);
 	free(k);
@@ -205,7 +203,7 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	unsigned i, n = p->maps.n;
 	int fd;
 
-	k->grace_map = k->grace_inner = -1;
+	grace_init(&k->grace);
 	k->s.ops = &kern_ops;
 	store_setup(&k->s, p);
 	k->s.rodata = p->rodata;
@@ -409,24 +407,13 @@ static int kern_clear(struct store *s, unsigned g)
 
 int store_kern_grace(struct store *s)
 {
-	struct kern_store *k = kern_of(s);
-	uint32_t key = 0;
+	return s->ops == &kern_ops ? grace_wait(&kern_of(s)->grace) : 0;
+}
 
-	if (s->ops != &kern_ops)
-		return 0;
-	if (k->grace_map < 0) {
-		k->grace_inner = create(BPF_MAP_TYPE_ARRAY, "grace", 4, 8, 1,
-					0, 0);
-		if (k->grace_inner < 0)
-			return k->grace_inner;
-		k->grace_map = create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "grace", 4,
-				      4, 1, 0, k->grace_inner);
-		if (k->grace_map < 0)
-			return k->grace_map;
-	}
-	/* The kernel waits here until no program can hold the old map. */
-	return bpf_map_update_elem(k->grace_map, &key, &k->grace_inner,
-				   BPF_ANY);
+void store_kern_preemptible(struct store *s)
+{
+	if (s->ops == &kern_ops)
+		kern_of(s)->grace.preemptible = true;
 }
 
 void store_kern_quiet(struct store *s)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for running handlers. */
+#include "store/grace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/sysbpf.h"
+
+enum { VISITS_MAX = 32 };
+
+void grace_init(struct grace *g)
+{
+	*g = (struct grace){ .map = -1, .inner = -1 };
+}
+
+void grace_close(struct grace *g)
+{
+	if (g->map >= 0)
+		close(g->map);
+	if (g->inner >= 0)
+		close(g->inner);
+	grace_init(g);
+}
+
+/* --- visiting -------------------------------------------------------------- */
+
+static void read_list(const char *path, char *ret, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = -1;
+
+	if (fd >= 0) {
+		n = read(fd, ret, size - 1);
+		close(fd);
+	}
+	ret[n > 0 ? n : 0] = 0;
+	ret[strcspn(ret, "\n")] = 0;
+}
+
+/* "0-3,6" as a set; false when it is something else. */
+static bool parse_list(const char *s, cpu_set_t *ret)
+{
+	unsigned long a, b;
+	char *end;
+
+	CPU_ZERO(ret);
+	while (*s) {
+		a = b = strtoul(s, &end, 10);
+		if (end == s)
+			return false;
+		if (*end == '-')
+			b = strtoul(end + 1, &end, 10);
+		if (b >= CPU_SETSIZE)
+			return false;
+		for (; a <= b; a++)
+			CPU_SET(a, ret);
+		s = *end == ',' ? end + 1 : end;
+		if (*end && *end != ',')
+			return false;
+	}
+	return true;
+}
+
+/* May this process run on all CPUs that are online, and should it? */
+static bool can_visit(void)
+{
+	static const char *const quiet_cpus[] = {
+		"/sys/devices/system/cpu/isolated",
+		"/sys/devices/system/cpu/nohz_full",
+	};
+	cpu_set_t online, allowed;
+	char list[256];
+	unsigned i;
+
+	if (!access("/sys/kernel/realtime", F_OK))
+		return false;
+	for (i = 0; i < 2; i++) {
+		read_list(quiet_cpus[i], list, sizeof(list));
+		if (list[0] && strcmp(list, "(null)"))
+			return false;
+	}
+	read_list("/sys/devices/system/cpu/online", list, sizeof(list));
+	if (!list[0] || !parse_list(list, &online) ||
+	    sched_getaffinity(0, sizeof(allowed), &allowed))
+		return false;
+	return CPU_EQUAL(&online, &allowed) && CPU_COUNT(&online) <= VISITS_MAX;
+}
+
+/* Runs on each CPU for a moment. A CPU that comes online meanwhile starts with
+ * what was stored before. */
+static int visit_all(void)
+{
+	cpu_set_t all, one;
+	int cpu, here, rc = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return -errno;
+	here = sched_getcpu();
+	for (cpu = 0; !rc && cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all) || cpu == here)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one))
+			rc = -errno;
+	}
+	/* `here` was only left if something moved us before the first visit;
+	 * ending there makes sure of it. */
+	CPU_ZERO(&one);
+	CPU_SET(here, &one);
+	if (here < 0 || sched_setaffinity(0, sizeof(one), &one))
+		rc = rc ? rc : -EINVAL;
+	sched_setaffinity(0, sizeof(all), &all);
+	return rc;
+}
+
+/* --- the kernel's way -------------------------------------------------------- */
+
+static int create_array(enum bpf_map_type type, uint32_t value, int inner)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = 4;
+	attr.value_size = value;
+	attr.max_entries = 1;
+	attr.inner_map_fd = inner >= 0 ? (uint32_t)inner : 0;
+	sysbpf_name(attr.map_name, "grace");
+	return sysbpf(BPF_MAP_CREATE, &attr);
+}
+
+static int wait_kernel(struct grace *g)
+{
+	union bpf_attr attr;
+	uint32_t key = 0;
+
+	if (g->inner < 0)
+		g->inner = create_array(BPF_MAP_TYPE_ARRAY, 8, -1);
+	if (g->inner < 0)
+		return g->inner;
+	if (g->map < 0)
+		g->map = create_array(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, g->inner);
+	if (g->map < 0)
+		return g->map;
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)g->map;
+	attr.key = (uint64_t)(uintptr_t)&key;
+	attr.value = (uint64_t)(uintptr_t)&g->inner;
+	/* The kernel waits here until no program can hold the old map. */
+	return sysbpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+int grace_wait(struct grace *g)
+{
+	if (!g->preemptible && !g->asked) {
+		g->can_visit = can_visit();
+		g->asked = true;
+	}
+	if (!g->preemptible && g->can_visit) {
+		if (!visit_all())
+			return 0;
+		g->can_visit = false;
+	}
+	return wait_kernel(g);
+}
