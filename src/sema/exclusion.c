@@ -83,6 +83,7 @@ struct excl {
 	struct all_effects *effects;
 	/* the walk */
 	bool pass_two;
+	bool is_count;		/* the aggregate at hand is read by @count */
 	unsigned loops;
 	access_list *all;
 	struct path path;
@@ -209,8 +210,9 @@ static void touch(struct excl *x, struct var *v, enum kind kind,
 	a.once = !x->loops;
 	a.torn = kind == AC_WALK || (v->type == TY_STRING) ||
 		 (v->wrap && v->type != TY_STATS);
+	/* A count only grows: summing it over CPUs gives a value it had. */
 	if (kind == AC_STAT && v->mode == AGG_LIVE)
-		a.torn = true;
+		a.torn = !x->is_count;
 	vec_push(x->c->a, x->all, a);
 	if (x->pass_two)
 		count(x, &vec_last(x->all));
@@ -414,8 +416,12 @@ static void walk(struct excl *x, struct node *n)
 	case N_DELETE:
 		delete(x, n->u.unary.a);
 		return;
-	case N_IN:
-		node_each_child(n, walk_child, x);
+	case N_STAT:
+		a = n->u.stat.a;
+		keys(x, a);
+		x->is_count = n->u.stat.op == STAT_COUNT;
+		touch(x, named(a), AC_STAT, a);
+		x->is_count = false;
 		return;
 	case N_IF:
 	case N_TERNARY:
@@ -690,8 +696,11 @@ static const char *lock_text(struct excl *x, const struct exclusion *e,
 		    h->second->v->name, place(x, &h->second->span));
 	if (h->most > 1 && h->first)
 		return arena_printf(
-		    x->c->a, "lock {%s}: %s %s in several steps (%s)", names,
+		    x->c->a, "lock {%s}: %s %s %s (%s)", names,
 		    kind_text[h->first->kind], h->first->v->name,
+		    h->first->torn || !h->first->once
+			? "in several steps"
+			: "while elements are deleted",
 		    place(x, &h->first->span));
 	for (k = 0; k < h->all.n && !b; k++)
 		b = x->f[h->all.v[k].v->index].because;

@@ -184,12 +184,28 @@ static enum type is(struct infer *in, struct node *n, enum type t,
 	return t;
 }
 
+static bool names_itself(const struct node *n)
+{
+	return n->kind == N_NUM || n->kind == N_STR || n->kind == N_NAME ||
+	       n->kind == N_INDEX || (n->kind == N_CALL && n->u.call.fn);
+}
+
 /* Two operands of one type: the right one decides first. */
-static enum type same(struct infer *in, struct node *a, struct node *b,
-		      enum type want)
+static enum type same(struct infer *in, struct node *n, struct node *a,
+		      struct node *b, enum type want)
 {
 	enum type tb = expr(in, b, want), ta;
 
+	if (!names_itself(a) && !names_itself(b)) {
+		ta = expr(in, a, want);
+		if (in->report && ta != tb && ta != TY_UNKNOWN &&
+		    tb != TY_UNKNOWN) {
+			in->s->bad_types++;
+			complain(in->c, TYPE_SIDES, &n->span, type_name(ta),
+				 type_name(tb));
+			return ta;
+		}
+	}
 	ta = expr(in, a, tb != TY_UNKNOWN ? tb : want);
 	if (tb == TY_UNKNOWN && ta != TY_UNKNOWN)
 		tb = expr(in, b, ta);
@@ -241,7 +257,7 @@ static enum type binary(struct infer *in, struct node *n, enum type want)
 	case OPER_LE:
 	case OPER_GT:
 	case OPER_GE:
-		if (same(in, a, b, TY_UNKNOWN) == TY_UNKNOWN && in->report) {
+		if (same(in, n, a, b, TY_UNKNOWN) == TY_UNKNOWN && in->report) {
 			unresolved(in, a);
 			unresolved(in, b);
 		}
@@ -575,11 +591,7 @@ static void do_return(struct infer *in, struct node *n)
 	struct function *f = in->fn;
 	enum type t;
 
-	if (!f) {
-		if (in->report)
-			complain(in->c, RETURN_PROBE, &n->span);
-		return;
-	}
+	assert(f); /* the parser sees to it */
 	if (!a) {
 		bad_return(in, n);
 		return;
