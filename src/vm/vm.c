@@ -290,6 +290,10 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 	img = image_of(vm, code);
 	if (!img)
 		return -1;
+	/* Kernel code makes the wall clock from the monotonic one. */
+	if (e->who.wall_ns)
+		((struct control *)vm->s->control)->start_wall_ns =
+		    (uint64_t)(e->who.wall_ns - e->who.mono_ns);
 	mem_region(vm, (uint64_t)(uintptr_t)e->ctx, e->ctx, e->ctx_size, false);
 	for (i = 0; i < e->nmem; i++)
 		mem_region(vm, e->mem[i].addr, e->mem[i].bytes, e->mem[i].n,
