@@ -147,6 +147,25 @@ static bool has_wildcard(const char *name)
 	return strpbrk(name, "*?") != NULL;
 }
 
+/*
+ * Component `at` of an alias (a dotted name), where the components before it are
+ * those that are written; NULL otherwise.
+ */
+static const char *alias_part(struct compile *c, const struct point *pt,
+			      unsigned at, const char *alias)
+{
+	for (unsigned i = 0;; i++) {
+		size_t len = strcspn(alias, ".");
+
+		if (i == at)
+			return len ? str_intern(c->str, alias, len) : NULL;
+		if (strlen(pt->parts.v[i].name) != len ||
+		    memcmp(pt->parts.v[i].name, alias, len) || !alias[len])
+			return NULL;
+		alias += len + 1;
+	}
+}
+
 /* What may stand at component `at`, after the components before it. */
 static void candidates(struct compile *c, const struct point *pt, unsigned at,
 		       name_list *ret)
@@ -207,6 +226,7 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 	name_list next = {0};
 	struct near near = {0};
 	const struct component *w;
+	const char *part;
 	struct diag *d = complain(c, PROBE_POINT, &pt->parts.v[0].span);
 
 	for (unsigned i = 0; i < probe_npatterns; i++) {
@@ -218,7 +238,18 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 		if (n > at)
 			at = n;
 	}
+	for (unsigned i = 0; i < naliases; i++)
+		while (at < pt->parts.n &&
+		       (part = alias_part(c, pt, at, aliases[i])) &&
+		       !strcmp(part, pt->parts.v[at].name) &&
+		       alias_part(c, pt, at + 1, aliases[i]))
+			at++;
 	candidates(c, pt, at, &next);
+	for (unsigned i = 0; i < naliases; i++) {
+		part = alias_part(c, pt, at, aliases[i]);
+		if (part && !seen(&next, part))
+			vec_push(c->a, &next, part);
+	}
 	if (at == pt->parts.n) {
 		diag_note(c->diag, d, &pt->parts.v[at - 1].span,
 			  "probe point truncated (follow: %s)",
@@ -238,8 +269,6 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 	}
 	for (unsigned i = 0; i < next.n; i++)
 		near_add(&near, w->name, next.v[i]);
-	for (unsigned i = 0; at == 0 && i < naliases; i++)
-		near_add(&near, w->name, aliases[i]);
 	diag_note(c->diag, d, &w->span, "probe point mismatch (similar: %s)",
 		  near_text(c, &near));
 	help_argument(c, d, pt, at);

@@ -164,8 +164,8 @@ extern const unsigned probe_npatterns;
  * components. Reports mismatches with the reference's texts ("probe point
  * mismatch (similar: ...)", "probe point truncated (follow: ...)") chained to
  * "while resolving probe point" unless the point is optional. Returns the
- * number of probes appended, or -1 having reported. aliases: names that could
- * also start a point, for the similar list.
+ * number of probes appended, or -1 having reported. aliases: dotted names that could
+ * also start a point ("init", "syscall.open"), for the similar and follow lists.
  */
 int probe_resolve(struct compile *c, const struct point *pt,
 		  const char *const *aliases, unsigned naliases,

@@ -100,6 +100,14 @@ static int expand_trace(struct compile *c, const struct match *m,
 static void near_events(struct compile *c, const char *name, struct near *ret)
 {
 	trace_events ev = {0};
+	name_vec names = {0};
+
+	/* BTF knows tracepoints that are no events; take it if it is there. */
+	if (!types_tracepoints(c, "*", &names)) {
+		for (unsigned i = 0; i < names.n; i++)
+			near_add(ret, name, names.v[i]);
+		return;
+	}
 
 	if (tracefs_events(c, &ev))
 		return;
@@ -163,6 +171,22 @@ static int all_args(struct compile *c, struct probe *p,
 	return 0;
 }
 
+static int no_args(struct compile *c, const struct trace *t, struct node *n)
+{
+	struct near near = {0};
+
+	if (types_missing(c)) {
+		complain(c, NO_TYPES, &n->span, types_missing(c));
+		return -1;
+	}
+	near_events(c, t->name, &near);
+	complain(c, NO_TRACEPOINT, &n->span, t->name,
+		 near.n ? arena_printf(c->a, " (similar: %s)",
+				       near_text(c, &near))
+			: "");
+	return -1;
+}
+
 static int target_trace(struct compile *c, struct probe *p, struct node *n,
 			bool quiet)
 {
@@ -177,17 +201,8 @@ static int target_trace(struct compile *c, struct probe *p, struct node *n,
 		return 0;
 	}
 	args = trace_args(c, p);
-	if (!args) {
-		if (!quiet)
-			complain(c, NO_TYPES, &n->span,
-				 types_missing(c)
-				     ? types_missing(c)
-				     : arena_printf(c->a,
-						    "the kernel has no "
-						    "tracepoint %s",
-						    t->name));
-		return -1;
-	}
+	if (!args)
+		return quiet ? -1 : no_args(c, t, n);
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms") ||
 	    !strcmp(name, "$$args"))
 		return all_args(c, p, args, n);
