@@ -165,11 +165,13 @@ static enum type value(struct infer *in, struct node *n, enum type want)
 {
 	enum type t = variable(in, n, want);
 
-	if (t == TY_STATS && want == TY_UNKNOWN && in->report) {
+	if (t != TY_STATS || want != TY_UNKNOWN)
+		return t;
+	if (in->report) {
 		in->s->bad_types++;
 		complain(in->c, TYPE_INVALID, &n->span, type_name(t));
 	}
-	return t;
+	return TY_UNKNOWN; /* it makes nobody else an aggregate */
 }
 
 /* --- expressions ---------------------------------------------------------- */
@@ -558,6 +560,7 @@ static void foreach(struct infer *in, struct node *n)
 		}
 		keys(in, v, &n->u.foreach.slice);
 		if (val && v->type == TY_STATS) {
+			in->s->bad_types += in->report;
 			if (in->report)
 				complain(in->c, TYPE_INVALID, &val->span,
 					 type_name(v->type));

@@ -73,7 +73,8 @@ static uint64_t conv_length(const struct fmt_part *p, const struct node *arg)
 		n = UINT16_MAX;
 		break;
 	default:
-		n = 24; /* 22 octal digits and a prefix */
+		/* 20 decimal digits or 22 octal ones, with a prefix */
+		n = p->conv == 'o' ? 23 : 20;
 		if (p->prec > 0)
 			n += (uint64_t)p->prec;
 		break;
