@@ -67,6 +67,7 @@ static bool define_params(struct pp *pp, struct macro *m, struct token *t)
 static bool define_body(struct pp *pp, struct macro *m)
 {
 	unsigned nested = 0;
+	bool defines = false;
 	struct token t;
 
 	for (;;) {
@@ -75,12 +76,18 @@ static bool define_body(struct pp *pp, struct macro *m)
 			complain(pp->c, MACRO_UNCLOSED, &m->at);
 			return false;
 		}
-		if (t.id == T_PP_CLOSE && !nested--)
+		if (t.id == T_PP_CLOSE && !nested--) {
+			/* Uses of it would only repeat the complaint. */
+			if (defines)
+				m->body.n = 0;
 			return true;
+		}
 		if (t.id == T_PP_OPEN)
 			nested++;
-		if (t.id == T_AT_OTHER && !strcmp(t.span.text, "@define"))
+		if (t.id == T_AT_OTHER && !strcmp(t.span.text, "@define")) {
 			complain(pp->c, MACRO_NESTED, &t.span);
+			defines = true;
+		}
 		vec_push(pp->c->a, &m->body, t);
 	}
 }

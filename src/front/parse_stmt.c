@@ -14,6 +14,13 @@ static bool is_compound(enum node_kind k)
 	       k == N_TRY || k == N_EMPTY;
 }
 
+/* What can only follow once all blocks are closed. */
+static bool ends_block(enum tok_id id)
+{
+	return id == T_EOF || id == T_PROBE || id == T_FUNCTION ||
+	       id == T_GLOBAL || id == T_PRIVATE;
+}
+
 struct node *parse_block(struct parser *p)
 {
 	struct token open = need(p, T_LBRACE, "'{'");
@@ -21,7 +28,7 @@ struct node *parse_block(struct parser *p)
 
 	enter(p);
 	while (!eat(p, T_RBRACE)) {
-		if (at(p, T_EOF) && !peek(p)->reported) {
+		if (ends_block(peek(p)->id) && !peek(p)->reported) {
 			diag_note(p->c->diag,
 				  complain(p->c, EXPECTED, &peek(p)->span,
 					   "statement"),
