@@ -152,7 +152,7 @@ static int target(const struct walk *w, struct node *n)
 	return ret;
 }
 
-static int foreach(const struct walk *w, struct node *n)
+static int foreach (const struct walk *w, struct node * n)
 {
 	int ret = list(w, &n->u.foreach.slice);
 
@@ -252,7 +252,7 @@ int node_each_child(struct node *n, int (*fn)(struct node **child, void *ctx),
 	case N_FOR:
 		return loop(&w, n);
 	case N_FOREACH:
-		return foreach(&w, n);
+		return foreach (&w, n);
 	case N_TRY:
 		ret = two(&w, &n->u.try.body, &n->u.try.name);
 		return ret ? ret : one(&w, &n->u.try.catcher);
@@ -270,7 +270,7 @@ static int clone_child(struct node **child, void *ctx)
 
 /* The vectors of a copied node still are those of its original. */
 #define own_vec(a, vec)                                                        \
-	((vec)->v = arena_grow((a), (vec)->v, (vec)->n * sizeof(*(vec)->v),   \
+	((vec)->v = arena_grow((a), (vec)->v, (vec)->n * sizeof(*(vec)->v),    \
 			       (vec)->n * sizeof(*(vec)->v)),                  \
 	 (vec)->cap = (vec)->n)
 

@@ -54,7 +54,7 @@ static void dump_target(const struct node *n, FILE *f)
 		if (part->kind == TP_MEMBER)
 			fprintf(f, " ->%s", part->member);
 		else
-			fputs(part->kind == TP_INDEX	? " []"
+			fputs(part->kind == TP_INDEX    ? " []"
 			      : part->kind == TP_PRETTY ? " $"
 							: " $$",
 			      f);
@@ -123,8 +123,7 @@ static void dump_detail(const struct node *n, FILE *f)
 		break;
 	case N_HIST:
 		if (n->u.hist.kind == HIST_LINEAR)
-			fprintf(f,
-				" linear %" PRId64 " %" PRId64 " %" PRId64,
+			fprintf(f, " linear %" PRId64 " %" PRId64 " %" PRId64,
 				n->u.hist.lo, n->u.hist.hi, n->u.hist.step);
 		else
 			fputs(" log", f);
@@ -204,8 +203,8 @@ static void dump_probe(const struct decl_probe *d, FILE *f)
 
 static void dump_global(const struct decl_global *g, FILE *f)
 {
-	fprintf(f, "%s %s %u:%u", g->is_private ? "private" : "global",
-		g->name, g->span.line, g->span.col);
+	fprintf(f, "%s %s %u:%u", g->is_private ? "private" : "global", g->name,
+		g->span.line, g->span.col);
 	if (g->size)
 		fprintf(f, " size=%" PRId64, g->size);
 	if (g->wrap)

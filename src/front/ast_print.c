@@ -11,7 +11,8 @@
 
 static void print_string(const char *s, FILE *f)
 {
-	static const char values[] = "\a\b\t\n\v\f\r\"\\", names[] = "abtnvfr\"\\";
+	static const char values[] = "\a\b\t\n\v\f\r\"\\",
+			  names[] = "abtnvfr\"\\";
 	const char *v;
 
 	fputc('"', f);
@@ -63,7 +64,7 @@ static void print_parts(const struct fmt *fmt, FILE *f)
 
 		if (!part->conv) {
 			for (const char *s = part->text; *s; s++)
-				fputs(*s == '%'	   ? "%%"
+				fputs(*s == '%'    ? "%%"
 				      : *s == '\n' ? "\\n"
 				      : *s == '"'  ? "\\\""
 				      : *s == '\\' ? "\\\\"
@@ -225,8 +226,8 @@ static void print_hist(const struct node *n, FILE *f)
 	fputs(linear ? "@hist_linear(" : "@hist_log(", f);
 	ast_print_node(n->u.hist.a, f);
 	if (linear)
-		fprintf(f, ", %" PRId64 ", %" PRId64 ", %" PRId64,
-			n->u.hist.lo, n->u.hist.hi, n->u.hist.step);
+		fprintf(f, ", %" PRId64 ", %" PRId64 ", %" PRId64, n->u.hist.lo,
+			n->u.hist.hi, n->u.hist.step);
 	fputc(')', f);
 }
 

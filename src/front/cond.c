@@ -97,8 +97,8 @@ static int compare_version(struct pp *pp, const struct comparison *cmp,
 static const char *arch_name(const struct utsname *u)
 {
 	static const char *const names[][2] = {
-	    {"i?86", "i386"},	  {"aarch64*", "arm64"}, {"arm*", "arm"},
-	    {"ppc*", "powerpc"},  {"s390*", "s390"},	 {"mips*", "mips"},
+	    {"i?86", "i386"},    {"aarch64*", "arm64"}, {"arm*", "arm"},
+	    {"ppc*", "powerpc"}, {"s390*", "s390"},     {"mips*", "mips"},
 	    {"riscv*", "riscv"},
 	};
 
@@ -175,9 +175,8 @@ static int compare_literals(struct pp *pp, const struct comparison *cmp)
 
 	if (cmp->left.id == T_STRLIT) {
 		if (cmp->right.id == T_STRLIT)
-			return holds(cmp->op.id,
-				     strcmp(cmp->left.span.text,
-					    cmp->right.span.text));
+			return holds(cmp->op.id, strcmp(cmp->left.span.text,
+							cmp->right.span.text));
 		complain(pp->c, EXPECTED, &cmp->right.span,
 			 "string literal as right value");
 		return -1;
@@ -227,8 +226,9 @@ static int compare(struct pp *pp, const struct comparison *cmp)
 static bool known_left(const struct token *t)
 {
 	static const char *const names[] = {
-	    "arch",    "kernel_v",	      "kernel_vr", "systemtap_v",
-	    "runtime", "systemtap_privilege", "guru_mode",
+	    "arch",        "kernel_v", "kernel_vr",
+	    "systemtap_v", "runtime",  "systemtap_privilege",
+	    "guru_mode",
 	};
 
 	if (t->id == T_STRLIT || t->id == T_NUMLIT)

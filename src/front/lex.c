@@ -52,8 +52,7 @@ bool compat_at_least(const struct compile *c, const char *level)
 	return !level || version_compare(compat_version(c), level) >= 0;
 }
 
-enum tok_id lex_atword(const struct compile *c, const char *word,
-		       bool *ret_own)
+enum tok_id lex_atword(const struct compile *c, const char *word, bool *ret_own)
 {
 	for (size_t i = 0; i < COUNT(atwords); i++) {
 		if (strcmp(atwords[i].text, word) ||
@@ -136,8 +135,8 @@ static void finish(struct lexer *lx, struct token *t, enum tok_kind kind,
 {
 	t->span.kind = kind;
 	t->id = id;
-	t->span.text = str_intern(lx->c->str, lx->text.n ? lx->text.v : "",
-				  lx->text.n);
+	t->span.text =
+	    str_intern(lx->c->str, lx->text.n ? lx->text.v : "", lx->text.n);
 }
 
 /* Ends the token as junk whose diagnostic is given here and now. */

@@ -40,14 +40,13 @@ struct token {
 struct lexer {
 	struct compile *c;
 	const struct source *src;
-	const char *p, *end;	   /* what is being read */
-	const char *resume;	   /* pasting an argument: p goes on here then */
+	const char *p, *end; /* what is being read */
+	const char *resume;  /* pasting an argument: p goes on here then */
 	const char *resume_end;
-	uint32_t line, col;	   /* of *p; of the $N while pasting */
-	uint32_t paste_end_col;	   /* col where reading goes on then */
-	VEC(char) text;		   /* of the token being read */
-	bool quiet;		   /* a branch not taken: no diagnostics */
-	bool old_words;		   /* --compatible is given */
+	uint32_t line, col;     /* of *p; of the $N while pasting */
+	uint32_t paste_end_col; /* col where reading goes on then */
+	VEC(char) text;         /* of the token being read */
+	bool quiet;             /* a branch not taken: no diagnostics */
 };
 
 void lex_init(struct lexer *lx, struct compile *c, const struct source *src);

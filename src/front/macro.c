@@ -288,9 +288,8 @@ static int expand(struct pp *pp, const struct token *t)
 	bool library = false;
 
 	if (arg)
-		return push(pp, &arg->tokens, arg->scope, arg->library, t)
-			       ? 1
-			       : -1;
+		return push(pp, &arg->tokens, arg->scope, arg->library, t) ? 1
+									   : -1;
 	if (!pp->top || !pp->top->library)
 		m = map_get(pp->named, name);
 	if (!m && pp->library) {

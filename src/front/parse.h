@@ -26,8 +26,8 @@ enum {
  * Always returns a file, holding what could be understood; mistakes are in
  * c->diag. Never recurses deeper than PARSE_DEPTH_MAX.
  */
-struct file *parse_file(struct compile *c, struct macros *m,
-			struct source *src, unsigned flags);
+struct file *parse_file(struct compile *c, struct macros *m, struct source *src,
+			unsigned flags);
 /* Parses one probe point or expression out of a text: -l, alias prologues made
  * by sema, -G. NULL and a diagnostic when it does not parse whole. */
 struct point *parse_point_text(struct compile *c, struct source *src);

@@ -183,8 +183,7 @@ static void parse_function(struct parser *p, bool is_private)
 			fail_as(p, PRIORITY, &number.span);
 	}
 	p->in_function = true;
-	f->body = at(p, T_EMBEDDED) ? parse_embedded(p, false)
-				    : parse_block(p);
+	f->body = at(p, T_EMBEDDED) ? parse_embedded(p, false) : parse_block(p);
 	p->in_function = false;
 	vec_push(p->c->a, &p->file->functions, f);
 }

@@ -7,8 +7,17 @@
 
 /* Binary levels, loosest first. */
 enum level {
-	LV_LOR = 1, LV_LAND, LV_OR, LV_XOR, LV_AND, LV_IN, LV_COMPARE,
-	LV_SHIFT, LV_CONCAT, LV_ADD, LV_MUL,
+	LV_LOR = 1,
+	LV_LAND,
+	LV_OR,
+	LV_XOR,
+	LV_AND,
+	LV_IN,
+	LV_COMPARE,
+	LV_SHIFT,
+	LV_CONCAT,
+	LV_ADD,
+	LV_MUL,
 };
 
 struct binary_op {
@@ -48,12 +57,10 @@ static const struct {
 	enum tok_id tok;
 	enum oper op;
 } assign_ops[] = {
-    {T_SET, OPER_SET},		 {T_FEED, OPER_FEED},
-    {T_SET_ADD, OPER_ADD},	 {T_SET_SUB, OPER_SUB},
-    {T_SET_MUL, OPER_MUL},	 {T_SET_DIV, OPER_DIV},
-    {T_SET_MOD, OPER_MOD},	 {T_SET_SHL, OPER_SHL},
-    {T_SET_SHR, OPER_SHR},	 {T_SET_AND, OPER_AND},
-    {T_SET_XOR, OPER_XOR},	 {T_SET_OR, OPER_OR},
+    {T_SET, OPER_SET},           {T_FEED, OPER_FEED},   {T_SET_ADD, OPER_ADD},
+    {T_SET_SUB, OPER_SUB},       {T_SET_MUL, OPER_MUL}, {T_SET_DIV, OPER_DIV},
+    {T_SET_MOD, OPER_MOD},       {T_SET_SHL, OPER_SHL}, {T_SET_SHR, OPER_SHR},
+    {T_SET_AND, OPER_AND},       {T_SET_XOR, OPER_XOR}, {T_SET_OR, OPER_OR},
     {T_SET_CONCAT, OPER_CONCAT},
 };
 
@@ -218,8 +225,8 @@ static struct node *parse_ternary(struct parser *p)
 	n->u.ternary.b = parse_expr(p);
 	need(p, T_COLON, "':'");
 	/* Before 4.0 the last operand took an assignment along. */
-	n->u.ternary.c = compat_at_least(p->c, "4.0") ? parse_ternary(p)
-						      : parse_expr(p);
+	n->u.ternary.c =
+	    compat_at_least(p->c, "4.0") ? parse_ternary(p) : parse_expr(p);
 	leave(p);
 	return done(p, n);
 }

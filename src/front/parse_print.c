@@ -11,11 +11,11 @@ struct print_name {
 };
 
 static const struct print_name print_names[] = {
-    {"print", PRINT_PRINT, false},	{"sprint", PRINT_PRINT, true},
-    {"println", PRINT_PRINTLN, false},	{"sprintln", PRINT_PRINTLN, true},
-    {"printd", PRINT_PRINTD, false},	{"sprintd", PRINT_PRINTD, true},
+    {"print", PRINT_PRINT, false},       {"sprint", PRINT_PRINT, true},
+    {"println", PRINT_PRINTLN, false},   {"sprintln", PRINT_PRINTLN, true},
+    {"printd", PRINT_PRINTD, false},     {"sprintd", PRINT_PRINTD, true},
     {"printdln", PRINT_PRINTDLN, false}, {"sprintdln", PRINT_PRINTDLN, true},
-    {"printf", PRINT_PRINTF, false},	{"sprintf", PRINT_PRINTF, true},
+    {"printf", PRINT_PRINTF, false},     {"sprintf", PRINT_PRINTF, true},
     {"print_char", PRINT_CHAR, false},
 };
 
@@ -44,8 +44,8 @@ static bool is_bare(const struct node *n)
 /* The first value may be a histogram by itself in print and println. */
 static void first_value(struct parser *p, struct node *n)
 {
-	p->bare_ok = n->u.print.kind == PRINT_PRINT ||
-		     n->u.print.kind == PRINT_PRINTLN;
+	p->bare_ok =
+	    n->u.print.kind == PRINT_PRINT || n->u.print.kind == PRINT_PRINTLN;
 	vec_push(p->c->a, &n->u.print.args, parse_expr(p));
 	p->bare_ok = false;
 	if (is_bare(n->u.print.args.v[0]) && !at(p, T_RPAREN))
@@ -99,11 +99,10 @@ struct node *parse_print(struct parser *p)
 	case PRINT_CHAR:
 		first_value(p, n);
 		break;
-	case PRINT_PRINTLN:
-		if (at(p, T_RPAREN))
-			break;
-		/* fall through */
 	case PRINT_PRINT:
+	case PRINT_PRINTLN:
+		if (name->kind == PRINT_PRINTLN && at(p, T_RPAREN))
+			break;
 		first_value(p, n);
 		more_values(p, n);
 		break;

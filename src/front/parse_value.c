@@ -21,7 +21,7 @@ int64_t parse_number(struct parser *p, const char *what)
 	struct token t = need(p, T_NUMLIT, what);
 	int64_t v = token_number(p, &t);
 
-	return minus ? (int64_t)-(uint64_t)v : v;
+	return minus ? (int64_t) - (uint64_t)v : v;
 }
 
 const char *parse_string(struct parser *p, const char *what)
@@ -109,8 +109,8 @@ static bool is_pretty(const struct target_part *part)
 static bool pretty_mark(struct parser *p, const struct token *t,
 			struct target_part *part)
 {
-	if (t->id != T_IDENT || (strcmp(t->span.text, "$") &&
-				 strcmp(t->span.text, "$$")))
+	if (t->id != T_IDENT ||
+	    (strcmp(t->span.text, "$") && strcmp(t->span.text, "$$")))
 		return false;
 	part->kind = t->span.text[1] ? TP_PRETTY_DEEP : TP_PRETTY;
 	part->span = t->span;
@@ -221,12 +221,12 @@ bool stat_op_of(enum tok_id id, enum stat_op *ret)
 		enum tok_id id;
 		enum stat_op op;
 	} ops[] = {
-	    {T_AT_COUNT, STAT_COUNT},	    {T_AT_SUM, STAT_SUM},
-	    {T_AT_MIN, STAT_MIN},	    {T_AT_MAX, STAT_MAX},
-	    {T_AT_AVG, STAT_AVG},	    {T_AT_VARIANCE, STAT_VARIANCE},
-	    {T_AT_STDDEV, STAT_STDDEV},	    {T_AT_QUANTILE, STAT_QUANTILE},
-	    {T_AT_MEDIAN, STAT_MEDIAN},	    {T_AT_DISTINCT, STAT_DISTINCT},
-	    {T_AT_MODE, STAT_MODE},	    {T_AT_QUANTILES, STAT_QUANTILES},
+	    {T_AT_COUNT, STAT_COUNT},   {T_AT_SUM, STAT_SUM},
+	    {T_AT_MIN, STAT_MIN},       {T_AT_MAX, STAT_MAX},
+	    {T_AT_AVG, STAT_AVG},       {T_AT_VARIANCE, STAT_VARIANCE},
+	    {T_AT_STDDEV, STAT_STDDEV}, {T_AT_QUANTILE, STAT_QUANTILE},
+	    {T_AT_MEDIAN, STAT_MEDIAN}, {T_AT_DISTINCT, STAT_DISTINCT},
+	    {T_AT_MODE, STAT_MODE},     {T_AT_QUANTILES, STAT_QUANTILES},
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -433,8 +433,7 @@ static struct node *parse_primary(struct parser *p)
 	case T_STRLIT:
 		return string_node(p, "literal string or number");
 	case T_IDENT:
-		return t->span.text[0] == '$' ? parse_target(p)
-					      : parse_name(p);
+		return t->span.text[0] == '$' ? parse_target(p) : parse_name(p);
 	case T_LPAREN:
 		take(p);
 		n = parse_expr(p);

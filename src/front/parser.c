@@ -86,8 +86,7 @@ void leave(struct parser *p)
 	p->depth--;
 }
 
-struct node *new_node(struct parser *p, enum node_kind k,
-		      const struct token *t)
+struct node *new_node(struct parser *p, enum node_kind k, const struct token *t)
 {
 	return node_new(p->c->a, k, t->span);
 }
@@ -133,8 +132,8 @@ static bool starts_declaration(enum tok_id id)
 	       id == T_FUNCTION || id == T_EMBEDDED || id == T_EOF;
 }
 
-struct file *parse_file(struct compile *c, struct macros *m,
-			struct source *src, unsigned flags)
+struct file *parse_file(struct compile *c, struct macros *m, struct source *src,
+			unsigned flags)
 {
 	struct parser *p = arena_new_of(c->a, struct parser);
 	struct span nowhere = {.src = src};

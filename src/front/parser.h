@@ -20,9 +20,9 @@ struct parser {
 	struct pp pp;
 	struct file *file;
 	unsigned flags;
-	unsigned depth;	     /* of nesting, in PARSE_DEPTH_MAX */
+	unsigned depth; /* of nesting, in PARSE_DEPTH_MAX */
 	bool in_function;
-	bool bare_ok;	     /* the next primary may be a histogram alone */
+	bool bare_ok; /* the next primary may be a histogram alone */
 	struct token ahead[LOOKAHEAD];
 	unsigned nahead;
 	struct map *globals; /* declared names, for duplicates */

@@ -116,13 +116,12 @@ void pp_next(struct pp *pp, struct token *t)
 			else_mark(pp, t);
 			break;
 		case T_PP_CLOSE:
-			if (pp->conds.n) {
+		case T_PP_THEN:
+			if (t->id == T_PP_CLOSE && pp->conds.n) {
 				pp->conds.n--;
 				t->id = T_NONE;
 				break;
 			}
-			/* fall through */
-		case T_PP_THEN:
 			complain(pp->c, COND_NO_OPEN, &t->span);
 			t->id = T_JUNK;
 			t->reported = true;

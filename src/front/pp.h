@@ -19,8 +19,8 @@
 struct map;
 
 enum {
-	MACRO_DEPTH_MAX = 256,	      /* expansions within expansions */
-	MACRO_TOKENS_MAX = 4000000,   /* tokens from expansions, per file */
+	MACRO_DEPTH_MAX = 256,      /* expansions within expansions */
+	MACRO_TOKENS_MAX = 4000000, /* tokens from expansions, per file */
 };
 
 typedef VEC(struct token) token_list;
@@ -51,7 +51,7 @@ struct expansion {
 	const token_list *tokens;
 	unsigned next;
 	unsigned depth;
-	bool library;	/* must not see the macros of the user's file */
+	bool library; /* must not see the macros of the user's file */
 	const struct scope *scope;
 	const struct span *site;
 };

@@ -143,8 +143,8 @@ struct regex *regex_compile(struct compile *c, const char *pattern, size_t n,
 {
 	struct regex *re = arena_new_of(c->a, struct regex);
 	struct emitter e = {c->a, &re->prog};
-	struct rx_node *tree = rx_parse(c->a, pattern, n, &re->ngroups,
-					ret_pos, ret_msg);
+	struct rx_node *tree =
+	    rx_parse(c->a, pattern, n, &re->ngroups, ret_pos, ret_msg);
 
 	if (!tree)
 		return NULL;
@@ -175,18 +175,18 @@ const struct regex_dfa *regex_dfa(const struct regex *re)
 struct threads {
 	unsigned n;
 	unsigned *state; /* SET and MATCH states only */
-	int *caps;	 /* ncaps each */
+	int *caps;       /* ncaps each */
 };
 
 struct search {
 	const struct regex *re;
 	size_t pos, len;
 	unsigned ncaps;
-	unsigned *seen;	 /* by state: generation in which it was added */
+	unsigned *seen; /* by state: generation in which it was added */
 	unsigned generation;
-	unsigned *todo;	 /* states, or ~slot to put a capture back */
-	int *saved;	 /* the captures to put back, by depth of todo */
-	int *caps;	 /* of the thread being added */
+	unsigned *todo; /* states, or ~slot to put a capture back */
+	int *saved;     /* the captures to put back, by depth of todo */
+	int *caps;      /* of the thread being added */
 };
 
 static void add_thread(struct search *s, struct threads *to, unsigned state)

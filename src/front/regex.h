@@ -17,9 +17,9 @@
 struct compile;
 
 enum {
-	REGEX_GROUPS_MAX = 64,	  /* with group 0 */
-	REGEX_STATES_MAX = 4000,  /* of the NFA */
-	REGEX_DFA_MAX = 1000,	  /* states; beyond it there is no DFA */
+	REGEX_GROUPS_MAX = 64,   /* with group 0 */
+	REGEX_STATES_MAX = 4000, /* of the NFA */
+	REGEX_DFA_MAX = 1000,    /* states; beyond it there is no DFA */
 };
 
 /*

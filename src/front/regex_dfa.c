@@ -21,8 +21,8 @@ struct maker {
 	VEC(uint8_t) flags;
 	uint8_t byte_of[256]; /* one byte of each class */
 	bool *seen;
-	uint16_t *todo;	      /* follow's stack */
-	uint16_t *out;	      /* the subset being made; [0] takes its flags */
+	uint16_t *todo; /* follow's stack */
+	uint16_t *out;  /* the subset being made; [0] takes its flags */
 	unsigned nout;
 	bool matches, matches_end;
 };

@@ -7,9 +7,9 @@
 #include "front/regex.h"
 
 enum {
-	REGEX_NEST_MAX = 200,	/* parentheses, and closures upon closures */
+	REGEX_NEST_MAX = 200, /* parentheses, and closures upon closures */
 	REGEX_REPEAT_MAX = 12344,
-	REGEX_FOREVER = -1,	/* rx_node.max of * + {n,} */
+	REGEX_FOREVER = -1, /* rx_node.max of * + {n,} */
 };
 
 struct byte_set {
@@ -26,17 +26,34 @@ static inline void set_add(struct byte_set *s, unsigned b)
 	s->bits[b / 64] |= (uint64_t)1 << (b % 64);
 }
 
-enum rx_kind { RX_EMPTY, RX_SET, RX_CAT, RX_ALT, RX_GROUP, RX_REP, RX_BOL, RX_EOL };
+enum rx_kind {
+	RX_EMPTY,
+	RX_SET,
+	RX_CAT,
+	RX_ALT,
+	RX_GROUP,
+	RX_REP,
+	RX_BOL,
+	RX_EOL
+};
 
 struct rx_node {
 	enum rx_kind kind;
-	struct byte_set set;	     /* RX_SET */
+	struct byte_set set;         /* RX_SET */
 	VEC(struct rx_node *) parts; /* RX_CAT, RX_ALT: all; else the one */
-	unsigned group;		     /* RX_GROUP */
-	int min, max;		     /* RX_REP */
+	unsigned group;              /* RX_GROUP */
+	int min, max;                /* RX_REP */
 };
 
-enum rx_op { RXI_SET, RXI_SPLIT, RXI_JUMP, RXI_SAVE, RXI_BOL, RXI_EOL, RXI_MATCH };
+enum rx_op {
+	RXI_SET,
+	RXI_SPLIT,
+	RXI_JUMP,
+	RXI_SAVE,
+	RXI_BOL,
+	RXI_EOL,
+	RXI_MATCH
+};
 
 /*
  * One state of the NFA. All but SET and MATCH are passed without a byte; of a
@@ -44,9 +61,9 @@ enum rx_op { RXI_SET, RXI_SPLIT, RXI_JUMP, RXI_SAVE, RXI_BOL, RXI_EOL, RXI_MATCH
  */
 struct rx_inst {
 	enum rx_op op;
-	unsigned x, y;		     /* next; SPLIT: and the other */
-	unsigned slot;		     /* SAVE: index in caps */
-	const struct byte_set *set;  /* SET */
+	unsigned x, y;              /* next; SPLIT: and the other */
+	unsigned slot;              /* SAVE: index in caps */
+	const struct byte_set *set; /* SET */
 };
 
 typedef VEC(struct rx_inst) rx_prog;

@@ -57,11 +57,11 @@ static const struct rx_class {
 	const char *name;
 	int (*is)(int);
 } classes[] = {
-    {"alpha", isalpha}, {"alnum", isalnum}, {"blank", isblank},
-    {"cntrl", iscntrl}, {"d", isdigit},	    {"digit", isdigit},
+    {"alpha", isalpha},   {"alnum", isalnum}, {"blank", isblank},
+    {"cntrl", iscntrl},   {"d", isdigit},     {"digit", isdigit},
     {"xdigit", isxdigit}, {"graph", isgraph}, {"l", islower},
-    {"lower", islower}, {"print", isprint}, {"punct", ispunct},
-    {"s", isspace},	{"space", isspace}, {"u", isupper},
+    {"lower", islower},   {"print", isprint}, {"punct", ispunct},
+    {"s", isspace},       {"space", isspace}, {"u", isupper},
     {"upper", isupper},
 };
 
@@ -171,9 +171,9 @@ static struct rx_node *parse_group(struct rx_parser *p)
 		return wrong(p, where(p), "nested too deep");
 	if (p->end - p->s >= 2 && p->s[0] == '?') {
 		if (p->s[1] != ':')
-			return wrong(p, where(p) + 1,
-				     arena_printf(p->a, "unexpected '(?%c'",
-						  p->s[1]));
+			return wrong(
+			    p, where(p) + 1,
+			    arena_printf(p->a, "unexpected '(?%c'", p->s[1]));
 		p->s += 2;
 	} else {
 		if (p->ngroups == REGEX_GROUPS_MAX)

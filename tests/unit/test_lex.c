@@ -51,7 +51,10 @@ TEST(longest_match)
 
 TEST(string_escapes)
 {
-	check_tokens("\"\\101\\x41\\7x\\q\\\"\\\\\"", "AA\ax" "q\"\\|", 0);
+	check_tokens("\"\\101\\x41\\7x\\q\\\"\\\\\"",
+		     "AA\ax"
+		     "q\"\\|",
+		     0);
 	check_tokens("\"a\\0b\" \"\"", "a||", 0);
 	check_tokens("\"\\x\"", "x|", 0);
 	check_tokens("\"abc\nd", "|d|", 1);
@@ -100,8 +103,8 @@ TEST(macro_bombs)
 	char *s = arena_printf(c->a, "@define m0 %%( x %%)");
 
 	for (int i = 1; i < 60; i++)
-		s = arena_printf(c->a, "%s @define m%d %%( @m%d @m%d %%)", s,
-				 i, i - 1, i - 1);
+		s = arena_printf(c->a, "%s @define m%d %%( @m%d @m%d %%)", s, i,
+				 i - 1, i - 1);
 	s = arena_printf(c->a, "%s @m59", s);
 	parse_file(c, macros_new(c), compile_source(c, "b", s, strlen(s)), 0);
 	CHECK(diags_errors(c->diag) > 0);
@@ -155,10 +158,37 @@ static void check_big(const char *head, const char *unit, unsigned n,
 TEST(deep_nesting_is_a_message)
 {
 	static const char *const units[] = {
-	    "(", "-", "!", "{", "if(1)", "x[", "f(", "a=", "1?", "1?1:",
-	    "while(1)", "for(;;)", "@defined(", "1+", "1 in ", "a.", "$x[",
-	    "try{", "foreach(a in b)", "@count(", "a->b[", "print(", "[",
-	    "x<<<", "1&&", "&", "++", "1==", "else ", "@hist_log(", "(a)->",
+	    "(",
+	    "-",
+	    "!",
+	    "{",
+	    "if(1)",
+	    "x[",
+	    "f(",
+	    "a=",
+	    "1?",
+	    "1?1:",
+	    "while(1)",
+	    "for(;;)",
+	    "@defined(",
+	    "1+",
+	    "1 in ",
+	    "a.",
+	    "$x[",
+	    "try{",
+	    "foreach(a in b)",
+	    "@count(",
+	    "a->b[",
+	    "print(",
+	    "[",
+	    "x<<<",
+	    "1&&",
+	    "&",
+	    "++",
+	    "1==",
+	    "else ",
+	    "@hist_log(",
+	    "(a)->",
 	};
 	size_t n = sizeof(units) / sizeof(units[0]);
 
@@ -210,8 +240,7 @@ TEST(texts_of_points_and_expressions)
 	struct point *p;
 	struct node *n;
 
-	p = parse_point_text(
-	    c, compile_source(c, "p", "a.b(\"x\").c*?", 12));
+	p = parse_point_text(c, compile_source(c, "p", "a.b(\"x\").c*?", 12));
 	CHECK(p && p->parts.n == 3 && p->optional);
 	n = parse_expr_text(c, compile_source(c, "e", "1 + x[2]", 8));
 	CHECK(n && n->kind == N_BINARY);
@@ -232,8 +261,7 @@ TEST(clones_share_nothing)
 	size_t len;
 	FILE *f;
 
-	n = parse_expr_text(c,
-			    compile_source(c, "e", text, sizeof(text) - 1));
+	n = parse_expr_text(c, compile_source(c, "e", text, sizeof(text) - 1));
 	CHECK(n != NULL);
 	f = open_memstream(&before, &len);
 	ast_print_node(n, f);

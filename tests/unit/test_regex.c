@@ -35,8 +35,8 @@ static void random_alt(struct text *t, uint32_t *r, int depth);
 
 static void random_atom(struct text *t, uint32_t *r, int depth)
 {
-	static const char *const atoms[] = {"a", "b", "c", ".", "[ab]", "[^a]",
-					    "[a-b]", "[[:alpha:]]", "\\."};
+	static const char *const atoms[] = {
+	    "a", "b", "c", ".", "[ab]", "[^a]", "[a-b]", "[[:alpha:]]", "\\."};
 
 	if (depth > 0 && rnd(r, 4) == 0) {
 		put(t, "(");
@@ -49,8 +49,8 @@ static void random_atom(struct text *t, uint32_t *r, int depth)
 
 static void random_alt(struct text *t, uint32_t *r, int depth)
 {
-	static const char *const closures[] = {"*", "+", "?", "{2}", "{1,2}",
-					       "{2,}"};
+	static const char *const closures[] = {"*",   "+",     "?",
+					       "{2}", "{1,2}", "{2,}"};
 	unsigned branches = rnd(r, 3) ? 1 : 2;
 
 	for (unsigned i = 0; i < branches; i++) {
@@ -192,9 +192,8 @@ TEST(regex_agrees_with_libc)
 			random_subject(&subject, &seed);
 			ours = regex_match(re, subject.s, subject.n, caps);
 			theirs = !regexec(&libc, subject.s, 1, m, 0);
-			if (ours != theirs ||
-			    (ours &&
-			     (caps[0] != m[0].rm_so || caps[1] != m[0].rm_eo)))
+			if (ours != theirs || (ours && (caps[0] != m[0].rm_so ||
+							caps[1] != m[0].rm_eo)))
 				TEST_FAIL("'%s' in '%s': ours %d %d-%d, libc "
 					  "%d %d-%d",
 					  pattern.s, subject.s, ours, caps[0],
@@ -232,11 +231,10 @@ static void check_groups(const char *pattern, const char *s, const char *want)
 		for (unsigned g = 0; g < regex_ngroups(re); g++) {
 			char part[128];
 
-			snprintf(part, sizeof(part), "%s%.*s", g ? "," : "",
-				 caps[2 * g] < 0 ? 0
-						 : caps[2 * g + 1] -
-						       caps[2 * g],
-				 caps[2 * g] < 0 ? "" : s + caps[2 * g]);
+			snprintf(
+			    part, sizeof(part), "%s%.*s", g ? "," : "",
+			    caps[2 * g] < 0 ? 0 : caps[2 * g + 1] - caps[2 * g],
+			    caps[2 * g] < 0 ? "" : s + caps[2 * g]);
 			put(&got, part);
 		}
 	} else {
