@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* --- emission --------------------------------------------------------------- */
+/* --- emission ------------------------------------------------------------- */
 
 struct ir_block *block_new(struct build *b)
 {
@@ -146,7 +146,7 @@ const char *build_text(struct build *b, const char *s)
 	return str_internz(b->c->str, s);
 }
 
-/* --- failures --------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------- */
 
 void emit_raise(struct build *b, struct ir_val text, int64_t flags)
 {
@@ -224,7 +224,7 @@ void emit_fail_num(struct build *b, struct ir_ins *i, const char *head,
 	block_start(b, ok);
 }
 
-/* --- scopes ----------------------------------------------------------------- */
+/* --- scopes --------------------------------------------------------------- */
 
 uint32_t local_reg(struct build *b, const struct var *v)
 {
@@ -297,7 +297,7 @@ bool body_loops(struct build *b, struct node *body, unsigned depth)
 	return s.found;
 }
 
-/* --- functions -------------------------------------------------------------- */
+/* --- functions ------------------------------------------------------------ */
 
 static struct ir_func *func_new(struct build *b, enum ir_kind kind,
 				const char *name)

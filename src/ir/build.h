@@ -23,7 +23,7 @@ struct scope {
 	unsigned nreg;
 	bool inlined;	     /* ends by a jump to `exit`, not by RET */
 	struct ir_block *exit;
-	uint32_t ret;	     /* register of the result; valid when has_ret */
+	uint32_t ret;	     /* register of the result; if has_ret */
 	bool has_ret;
 	struct ir_block *overload; /* where `next` goes, or NULL */
 	int32_t caller;	     /* loc of the inlined call, -1 */
@@ -62,7 +62,7 @@ struct build {
 	unsigned loop_depth;
 };
 
-/* --- build.c: emission ----------------------------------------------------- */
+/* --- build.c: emission ---------------------------------------------------- */
 
 struct ir_block *block_new(struct build *b);
 /* Starts emitting into blk, which is laid out next. */
@@ -107,7 +107,7 @@ uint32_t local_reg(struct build *b, const struct var *v);
 /* Does the function, or what it calls, loop or recurse? */
 bool body_loops(struct build *b, struct node *body, unsigned depth);
 
-/* --- expressions and statements --------------------------------------------- */
+/* --- expressions and statements ------------------------------------------- */
 
 /* The value; want false: for its effects only (VAL_NONE may come back). */
 struct ir_val expr(struct build *b, struct node *n, bool want);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- elements --------------------------------------------------------------- */
+/* --- elements ------------------------------------------------------------- */
 
 struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
 			  const struct ir_val *keys, unsigned nkeys,
@@ -130,7 +130,7 @@ struct ir_val expr_in(struct build *b, struct node *n)
 	return val_reg(i->dst);
 }
 
-/* --- aggregates ------------------------------------------------------------- */
+/* --- aggregates ----------------------------------------------------------- */
 
 /* Which extractors fail on an empty aggregate. */
 static bool stat_fails(struct build *b, enum stat_op op)
@@ -188,7 +188,7 @@ struct ir_val expr_hist_at(struct build *b, struct node *hist,
 	return val_reg(i->dst);
 }
 
-/* --- delete ----------------------------------------------------------------- */
+/* --- delete --------------------------------------------------------------- */
 
 void stmt_delete(struct build *b, struct node *n)
 {
@@ -220,7 +220,7 @@ void stmt_delete(struct build *b, struct node *n)
 	}
 }
 
-/* --- foreach ---------------------------------------------------------------- */
+/* --- foreach -------------------------------------------------------------- */
 
 static struct ir_iter *iter_make(struct build *b, struct node *n)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- script functions ------------------------------------------------------- */
+/* --- script functions ----------------------------------------------------- */
 
 static struct ir_func *host_version(struct build *b, struct function *fn)
 {
@@ -144,7 +144,7 @@ static struct ir_val call_script(struct build *b, struct function *fn,
 	return call_inline(b, fn, args, n);
 }
 
-/* --- built-in functions ----------------------------------------------------- */
+/* --- built-in functions --------------------------------------------------- */
 
 /* The text in name("...") of a resolved point, up to an '@'; or "". */
 static const char *point_text(struct build *b, const char *pp,

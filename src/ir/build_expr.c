@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* --- order of evaluation ---------------------------------------------------- */
+/* --- order of evaluation -------------------------------------------------- */
 
 static bool is_leaf(const struct node *n)
 {
@@ -40,7 +40,7 @@ void expr_list(struct build *b, struct node **n, unsigned count,
 	}
 }
 
-/* --- operators -------------------------------------------------------------- */
+/* --- operators ------------------------------------------------------------ */
 
 static enum ir_op num_op(enum oper op)
 {
@@ -240,7 +240,7 @@ static struct ir_val expr_name(struct build *b, struct node *n)
 	return val_reg(i->dst);
 }
 
-/* --- conditions ------------------------------------------------------------- */
+/* --- conditions ----------------------------------------------------------- */
 
 static enum ir_op branch_op(enum oper op)
 {
@@ -290,7 +290,7 @@ void cond(struct build *b, struct node *n, struct ir_block *yes,
 	}
 }
 
-/* --- all of them ------------------------------------------------------------ */
+/* --- all of them ---------------------------------------------------------- */
 
 static struct ir_val dummy(struct build *b, const struct node *n)
 {

@@ -2,6 +2,7 @@
 /* The print family: a format, and the record of its operands. */
 #include "ir/build.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { FMT_ARGS_MAX = 32 };
@@ -143,11 +144,7 @@ struct ir_val expr_print(struct build *b, struct node *n, bool want)
 		return NOVAL;
 	old = build_at(b, &n->span);
 	f = fold_literals(b, &n->u.print.fmt, args, &nargs);
-	if (nargs > FMT_ARGS_MAX) {
-		complain(b->c, TOO_MANY_PRINTED, &n->span, nargs,
-			 FMT_ARGS_MAX);
-		nargs = 0;
-	}
+	assert(nargs <= FMT_ARGS_MAX); /* the parser allows no more */
 	i = emit_n(b, n->u.print.to_string ? OP_SPRINT : OP_PRINT, nargs,
 		   args);
 	i->fmt = fmt_make(b, f, args, nargs);

@@ -6,7 +6,7 @@
  */
 #include "ir/build.h"
 
-/* --- counting --------------------------------------------------------------- */
+/* --- counting ------------------------------------------------------------- */
 
 unsigned stmt_weight(const struct node *n)
 {
@@ -19,8 +19,8 @@ unsigned stmt_weight(const struct node *n)
 		return sum;
 	case N_EMPTY:
 		return 0;
-	case N_FOR: /* the statement, and the test that ends it */
-		return 2 + (n->u.loop.init != NULL) +
+	case N_FOR: /* the statement and the test that ends it, at two */
+		return 3 + (n->u.loop.init != NULL) +
 		       (n->u.loop.step != NULL);
 	case N_FOREACH:
 		return 2;
@@ -64,7 +64,7 @@ void region(struct build *b, struct node *n, unsigned extra)
 	stmt(b, n);
 }
 
-/* --- statements ------------------------------------------------------------- */
+/* --- statements ----------------------------------------------------------- */
 
 static void stmt_if(struct build *b, struct node *n)
 {

@@ -29,7 +29,7 @@ static void wrong(struct check *k, const struct ir_block *b,
 					what);
 }
 
-/* --- operands --------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------- */
 
 static bool operand_fits(const struct ir_func *f, const struct ir_val *v,
 			 char type)
@@ -119,7 +119,7 @@ static void check_result(struct check *k, const struct ir_block *b,
 		WRONG(k, b, i, "width %u", k->f->regs.v[i->dst].width);
 }
 
-/* --- control ---------------------------------------------------------------- */
+/* --- control -------------------------------------------------------------- */
 
 static bool in_function(const struct ir_func *f, const struct ir_block *to)
 {
@@ -178,7 +178,7 @@ static void check_extra(struct check *k, const struct ir_block *b,
 		WRONG(k, b, i, "no place");
 }
 
-/* --- registers -------------------------------------------------------------- */
+/* --- registers ------------------------------------------------------------ */
 
 static bool get_bit(const uint64_t *set, uint32_t n)
 {

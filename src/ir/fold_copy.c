@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- may an operand be replaced? -------------------------------------------- */
+/* --- may an operand be replaced? ------------------------------------------ */
 
 static bool may_replace(const struct ir_func *f, const struct ir_ins *i,
 			unsigned k, const struct ir_val *by)
@@ -36,7 +36,7 @@ static bool whole_copy(const struct ir_func *f, const struct ir_ins *i)
 	       val_width(f, &i->args[0]) <= f->regs.v[i->dst].width;
 }
 
-/* --- within a block ----------------------------------------------------------- */
+/* --- within a block ------------------------------------------------------- */
 
 struct known {
 	struct ir_val *val; /* by register; VAL_NONE: not known */
@@ -95,7 +95,7 @@ static bool copy_block(struct ir_func *f, struct ir_block *b, struct known *k)
 	return changed;
 }
 
-/* --- across blocks: registers that are set in one place ------------------------ */
+/* --- across blocks: registers that are set in one place ------------------- */
 
 /* Can control come from the end of `from` to the start of `to`? */
 static bool leads_to(struct ir_block *from, const struct ir_block *to,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- instructions ---------------------------------------------------------------- */
+/* --- instructions --------------------------------------------------------- */
 
 static bool bit(const uint64_t *set, uint32_t r)
 {
@@ -130,7 +130,7 @@ bool fold_dead(struct compile *c, struct ir_func *f)
 	return changed;
 }
 
-/* --- blocks ---------------------------------------------------------------------- */
+/* --- blocks --------------------------------------------------------------- */
 
 /* The block that a chain of bare jumps from b ends at. */
 static struct ir_block *final(struct ir_block *b)

@@ -102,7 +102,7 @@ static bool swap_sides(struct ir_ins *i)
 	return true;
 }
 
-/* --- strings ------------------------------------------------------------------ */
+/* --- strings -------------------------------------------------------------- */
 
 static bool fold_compare(struct ir_ins *i)
 {
@@ -192,7 +192,7 @@ bool fold_numbers(struct compile *c, struct ir_func *f)
 	return changed;
 }
 
-/* --- branches ------------------------------------------------------------------ */
+/* --- branches ------------------------------------------------------------- */
 
 static void become_jmp(struct ir_ins *i, struct ir_block *to)
 {

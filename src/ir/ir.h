@@ -53,18 +53,19 @@ struct ir_reg {
 	bool is_str;
 	uint32_t width;	  /* strings: bytes incl. NUL, multiple of 8 */
 	const char *name; /* of the script variable, or NULL: for dumps */
-	bool shared;	  /* lives in the frame because a loop body uses it (outline) */
+	bool shared;	  /* in the frame, because a loop body uses it */
 };
 
 /* foreach: what an ITNEW iterates over. */
 struct ir_iter {
 	struct var *array;
-	bool is_hist;		/* over bucket indices of array's histogram; ITNEW's operands are the keys */
+	/* Over bucket indices of array's histogram; ITNEW has the keys. */
+	bool is_hist;
 	int sort_dir, sort_key; /* as in the syntax tree */
 	bool sort_by_stat;
 	enum stat_op sort_op;
 	int64_t sort_param;
-	uint32_t wild;		/* slice: bit n: key n is *; ITNEW's operands are the others */
+	uint32_t wild;		/* slice: bit n: key n is *; ITNEW has the rest */
 	bool has_limit, has_slice;
 	unsigned id;		/* index in ir.iters */
 };
@@ -75,7 +76,7 @@ struct ir_fmt {
 	unsigned nargs;
 	bool is_str[32];
 	uint32_t width[32];	/* strings: bytes in the record */
-	uint32_t off[32];	/* offset in the record, from its payload's start */
+	uint32_t off[32];	/* from the payload's start */
 	uint32_t size;		/* payload bytes, multiple of 8 */
 	unsigned id;		/* index in ir.fmts */
 	struct span span;
@@ -144,7 +145,7 @@ struct ir_func {
 	 * of the parent's; those marked shared are in the frame of both. */
 	struct ir_func *parent;
 	uint32_t nresume;
-	VEC(struct ir_block *) resume; /* host version: block that starts with ENTER n */
+	VEC(struct ir_block *) resume; /* host version: starts with ENTER n */
 	uint32_t locks;		/* union of LOCK masks */
 	unsigned index;		/* in ir.funcs */
 };
@@ -157,8 +158,9 @@ struct ir {
 	VEC(struct ir_loc) locs;
 	VEC(struct regex *) regexes;
 	VEC(const char *) patterns; /* of the regexes */
-	/* Exclusion: by global index the bit of its lock group (0: needs none);
-	 * by probe index the groups that the handler must hold. NULL: no locks. */
+	/* Exclusion: by global index the bit of its lock group (0: needs
+	 * none); by probe index the groups that the handler must hold. NULL: no
+	 * locks. */
 	uint32_t *lock_of, *probe_locks;
 };
 
@@ -179,7 +181,7 @@ void ir_print_func(const struct ir *ir, const struct ir_func *fn, FILE *f);
 /* Reads what ir_print wrote; globals and functions by name from p. */
 struct ir *ir_read(struct compile *c, struct program *p, struct source *src);
 
-/* --- for passes and for gen ---------------------------------------------- */
+/* --- for passes and for gen ----------------------------------------------- */
 
 void ir_number(struct ir_func *f); /* block ids and nblocks in layout order */
 /* How many successors, in ret: the targets of the block's last instruction. */

@@ -65,7 +65,7 @@ static void find_calls(struct locker *k)
 	k->mask = mask;
 }
 
-/* --- flow ------------------------------------------------------------------------ */
+/* --- flow ----------------------------------------------------------------- */
 
 /*
  * Held where a block starts: an access may have been on the way there, and one
@@ -100,7 +100,7 @@ static void flow(struct locker *k)
 				 (k->ahead[b->id] || block_touches(k, b));
 }
 
-/* --- code ------------------------------------------------------------------------- */
+/* --- code ----------------------------------------------------------------- */
 
 /* LOCK, going on in `to`; then what happens when it cannot be had. */
 static struct ir_block *lock_block(struct locker *k, uint32_t loc,
@@ -169,7 +169,7 @@ static void fix_edge(struct locker *k, struct ir_block *b, unsigned t,
 	lay_after(b, e);
 }
 
-/* Splits b before instruction `at`, with a LOCK between; the tail comes back. */
+/* Splits b before instruction `at`, with a LOCK between. Returns the tail. */
 static struct ir_block *lock_before(struct locker *k, struct ir_block *b,
 				    struct ir_ins *at)
 {

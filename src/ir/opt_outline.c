@@ -4,8 +4,8 @@
  *         no others)
  * keeps:  what the handler does
  * breaks: kernel functions have no back edges any more; a loop is a function of
- *         its own (IR_LOOP_BODY) that LOOP runs, one iteration a call. Registers
- *         that both sides, or two iterations, use are marked shared
+ *         its own (IR_LOOP_BODY) that LOOP runs, one iteration a call.
+ *         Registers that both sides, or two iterations, use are marked shared
  */
 #include "ir/pass.h"
 
@@ -23,7 +23,7 @@ struct outline {
 	VEC(struct ir_block *) exits;
 };
 
-/* --- finding loops ------------------------------------------------------------------- */
+/* --- finding loops -------------------------------------------------------- */
 
 /* Depth-first, without recursion. state: 0 new, 1 on the path, 2 done. */
 struct walk {
@@ -138,7 +138,7 @@ static struct ir_block *find_loop(struct outline *o, struct ir_block **list,
 	return best;
 }
 
-/* --- shared registers ------------------------------------------------------------------- */
+/* --- shared registers ----------------------------------------------------- */
 
 /* All functions up to the handler keep the register in the frame. */
 static void share(struct ir_func *f, uint32_t r)
@@ -181,7 +181,7 @@ static void share_registers(struct outline *o)
 	}
 }
 
-/* --- taking it out ------------------------------------------------------------------------ */
+/* --- taking it out -------------------------------------------------------- */
 
 static void end_block(struct outline *o, struct ir_block *b, enum ir_op op,
 		      uint32_t loc, struct ir_val x)

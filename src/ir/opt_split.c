@@ -14,7 +14,7 @@
 
 #include "ir/split.h"
 
-/* --- what the kernel cannot do --------------------------------------------------- */
+/* --- what the kernel cannot do -------------------------------------------- */
 
 static bool uses_matched(const struct ir_func *f)
 {
@@ -54,7 +54,7 @@ static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 	}
 }
 
-/* --- resume points ----------------------------------------------------------------- */
+/* --- resume points -------------------------------------------------------- */
 
 /* Operands: what is live before instruction i of block b. */
 static void live_before(struct split *s, const struct ir_block *b,

@@ -13,10 +13,10 @@
 #include "ir/util.h"
 
 enum {
-	PERCPU_BYTES = 1024,	 /* element * CPUs up to which PERCPU_HASH pays */
-	PERCPU_VALUE_MAX = 32768, /* the kernel's limit of a per-CPU value */
-	KEY_MAX = 512,		 /* the kernel's limit of a hash map's key */
-	HASH_OVERHEAD = 48,	 /* bytes of an element besides key and value */
+	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
+	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, of an element */
+	KEY_MAX = 512,		 /* the kernel's, of a hash map */
+	HASH_OVERHEAD = 48,	 /* of an element, in bytes */
 	LINE = 64,
 	SCRATCH_SLOTS = 3,	 /* task, interrupt, NMI */
 	SCRATCH_MAX = 64 * 1024,
@@ -70,7 +70,7 @@ static unsigned count_cpus(void)
 	return n < CPUS_MAX ? n : CPUS_MAX;
 }
 
-/* --- what the code does ------------------------------------------------------ */
+/* --- what the code does --------------------------------------------------- */
 
 static void scan_ins(struct planner *k, const struct ir_func *f,
 		     const struct ir_ins *i)
@@ -143,7 +143,7 @@ static void scan(struct planner *k)
 	}
 }
 
-/* --- globals ----------------------------------------------------------------- */
+/* --- globals -------------------------------------------------------------- */
 
 static void plan_keys(struct plan_key *key, const struct var *v)
 {
@@ -182,9 +182,9 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
 	};
 
-	if (g->cell.size > PERCPU_VALUE_MAX) {
+	if (g->cell.size > VALUE_MAX) {
 		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
-			 g->cell.size, (unsigned)PERCPU_VALUE_MAX);
+			 g->cell.size, (unsigned)VALUE_MAX);
 		return false;
 	}
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
@@ -286,7 +286,7 @@ static bool plan_one(struct planner *k, struct var *v)
 	return true;
 }
 
-/* --- memory ------------------------------------------------------------------ */
+/* --- memory --------------------------------------------------------------- */
 
 static uint64_t hash_bytes(const struct plan_map *m, enum map_kind kind,
 			   unsigned ncpus)
@@ -316,26 +316,27 @@ static uint64_t map_bytes(const struct plan *p, const struct plan_map *m)
 	}
 }
 
-static uint64_t memory_limit_kib(const struct compile *c)
+static uint64_t memory_limit_mib(const struct compile *c)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
 	for (unsigned i = 0; i < c->set.defines.n; i++) {
 		const struct name_value *d = &c->set.defines.v[i];
 
-		if (!strcmp(d->name, "MEMORY_KIB") && d->value)
+		if (!strcmp(d->name, "MEMORY_MIB") && d->value)
 			return strtoull(d->value, NULL, 0);
 	}
 	if (pages <= 0 || size <= 0)
 		return UINT64_MAX;
-	return (uint64_t)pages * (uint64_t)size / 1024 / 4;
+	return (uint64_t)pages * (uint64_t)size / 4 >> 20;
 }
 
 static bool fits(struct planner *k)
 {
 	struct plan *p = k->p;
-	uint64_t limit = memory_limit_kib(k->c), most = 0;
+	uint64_t limit = memory_limit_mib(k->c), most = 0;
 	const struct plan_map *big = NULL;
+	struct diag *d;
 
 	p->total_bytes = 0;
 	for (unsigned i = 0; i < p->maps.n; i++) {
@@ -347,16 +348,19 @@ static bool fits(struct planner *k)
 			big = &p->maps.v[i];
 		}
 	}
-	if (p->total_bytes / 1024 <= limit)
+	if (p->total_bytes >> 20 <= limit)
 		return true;
-	complain(k->c, MEMORY_LIMIT,
-		 big ? &big->global->span : &(struct span){0},
-		 (unsigned long long)(p->total_bytes / 1024),
-		 (unsigned long long)limit);
+	d = complain(k->c, MEMORY_LIMIT,
+		     big ? &big->global->span : &(struct span){0},
+		     (unsigned long long)(p->total_bytes >> 20),
+		     (unsigned long long)limit);
+	diag_help(k->c->diag, d, "give the array a size, or raise the limit: "
+		  "-DMEMORY_MIB=%llu",
+		  (unsigned long long)(p->total_bytes >> 20) + 1);
 	return false;
 }
 
-/* --- all of it --------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 static void plan_rows(struct planner *k)
 {
@@ -446,7 +450,7 @@ uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 	return off;
 }
 
-/* --- for -v ------------------------------------------------------------------- */
+/* --- for -v --------------------------------------------------------------- */
 
 static void print_global(const struct plan *p, const struct plan_global *g,
 			 FILE *f)

@@ -23,20 +23,20 @@
 
 enum { MAP_CONTROL, MAP_ROWS, MAP_RODATA, MAP_RING, MAP_FIRST_ARRAY };
 
-/* First bytes of the CONTROL map. One 64-byte line each for what probes write. */
+/* First bytes of the CONTROL map. 64-byte lines for what probes write. */
 struct control {
 	uint32_t stop;		/* 1: handlers return at once */
 	uint32_t bank;		/* 0 or 1: the bank that probes write */
 	uint32_t exiting;	/* exit() was called */
 	uint32_t pad0;
-	uint64_t start_wall_ns;	/* CLOCK_REALTIME - CLOCK_MONOTONIC when the session started */
+	uint64_t start_wall_ns;	/* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t target_pid;
 	uint64_t pad1[4];
-	uint64_t errors;	/* uncaught run-time errors in kernel probes, atomically */
+	uint64_t errors;	/* uncaught, in kernel probes; atomic */
 	uint64_t skipped;
-	uint64_t stamp;		/* creation stamps of plain array elements */
+	uint64_t stamp;		/* of the last plain element made */
 	uint64_t pad2[5];
-	uint64_t lock[8][8];	/* lock words, one line each: lock[group][0] */
+	uint64_t lock[8][8];	/* a line each: lock[group][0] */
 };
 
 /* Per probe and CPU, plain adds by that probe's program only (atomic if
@@ -44,8 +44,8 @@ struct control {
 struct probe_counts {
 	uint64_t hits;	     /* handler entered */
 	uint64_t lock_skips; /* gave up a lock */
-	uint64_t nest_skips; /* found itself on top of a holder, or no scratch slot */
-	uint64_t map_full;   /* samples that went to "other", or array overflow */
+	uint64_t nest_skips; /* on top of a holder, or no scratch slot */
+	uint64_t map_full;   /* samples to "other", or overflow */
 	uint64_t ring_full;  /* records that did not fit */
 	uint64_t errors;     /* run-time errors */
 	uint64_t stopped;    /* entered after stop was set */
@@ -53,12 +53,12 @@ struct probe_counts {
 };
 
 enum map_kind {
-	PM_ARRAY_MMAP,	/* BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1 element */
+	PM_ARRAY_MMAP,	/* ARRAY of 1 element, BPF_F_MMAPABLE */
 	PM_ARRAY_RDONLY,
 	PM_RINGBUF,
 	PM_HASH,	/* preallocated */
 	PM_PERCPU_HASH, /* preallocated */
-	PM_BANKS,	/* ARRAY_OF_MAPS of 2: inner maps are 2 maps of `inner` kind */
+	PM_BANKS,	/* ARRAY_OF_MAPS of 2 maps of `inner` kind */
 };
 
 struct plan_map {
@@ -90,11 +90,14 @@ struct plan_global {
 	uint32_t value_width; /* arrays: bytes of the value proper */
 	uint32_t map;	      /* arrays: index of the plan_map */
 	struct cell cell;     /* aggregates: fields and their offsets */
-	bool atomic;	      /* keyed aggregates: several programs (or preemptible ones) add to a cell */
+	/* Keyed aggregates: several programs, or preemptible ones, add to a
+	 * cell. */
+	bool atomic;
 	const char *why;      /* -v: why this container and these updates */
 	/* scalar aggregates: offset of the cell in a row's bank, per program */
-	uint32_t *slot;	      /* by probe index; UINT32_MAX: not fed by that probe */
-	uint32_t other_off;   /* arrays of aggregates: the "other" cell, one per row and bank */
+	uint32_t *slot;	      /* by probe index; UINT32_MAX: no */
+	/* Arrays of aggregates: the "other" cell, one per row and bank. */
+	uint32_t other_off;
 	unsigned lock_group;  /* or UINT_MAX */
 };
 
@@ -103,10 +106,12 @@ struct plan {
 	unsigned nrows;	      /* power of two >= ncpus */
 	uint32_t row_size;
 	uint32_t counts_off;  /* struct probe_counts[nprobes] */
-	uint32_t scratch_off, scratch_size; /* one slot: 8-byte owner word, then bytes */
+	/* A slot is an 8-byte owner word, then scratch_size bytes. */
+	uint32_t scratch_off, scratch_size;
 	unsigned scratch_slots;
-	uint32_t bank_off, bank_size; /* bank b of row r: rows + r*row_size + bank_off + b*bank_size */
-	uint32_t control_size;	      /* struct control and scalar globals */
+	/* Bank b of row r: rows + r * row_size + bank_off + b * bank_size. */
+	uint32_t bank_off, bank_size;
+	uint32_t control_size; /* struct control and scalar globals */
 	struct plan_global *globals;  /* by var->index */
 	unsigned nglobals;
 	VEC(struct plan_map) maps;
@@ -121,14 +126,17 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus);
 /* -v: areas, maps, widths, memory. */
 void plan_print(const struct plan *p, FILE *f);
 /* Offset of bytes in RODATA (8-byte aligned, shared with equal bytes). */
-uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes, uint32_t n);
+uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
+		     uint32_t n);
 
 /* Records in the ring buffer. All start with this header. */
-enum record_kind { REC_PRINT = 1, REC_RESUME, REC_ERROR, REC_EXIT, REC_WARN, REC_LOG };
+enum record_kind {
+	REC_PRINT = 1, REC_RESUME, REC_ERROR, REC_EXIT, REC_WARN, REC_LOG
+};
 struct record {
 	uint16_t kind;
 	uint16_t probe;	  /* index */
-	uint32_t id;	  /* REC_PRINT: format; REC_RESUME: resume point; REC_ERROR: loc */
+	uint32_t id;	  /* PRINT: format; RESUME: point; ERROR: loc */
 	uint8_t payload[];
 };
 /* Payload of REC_RESUME: who hit the probe, then the live registers (numbers 8

@@ -28,7 +28,7 @@ static void put_text(FILE *f, const char *s, size_t n)
 	fputc('"', f);
 }
 
-/* --- tables ----------------------------------------------------------------- */
+/* --- tables --------------------------------------------------------------- */
 
 /* One conversion, as a script would write it. */
 static void put_part(FILE *f, const struct fmt_part *p)
@@ -100,7 +100,7 @@ static void print_iter(const struct ir_iter *it, FILE *f)
 	fputc('\n', f);
 }
 
-/* --- instructions ----------------------------------------------------------- */
+/* --- instructions --------------------------------------------------------- */
 
 static void print_val(const struct ir_val *v, FILE *f)
 {

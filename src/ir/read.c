@@ -33,7 +33,7 @@ struct reader {
 	struct ir_block *cur;
 };
 
-/* --- tokens ----------------------------------------------------------------------- */
+/* --- tokens --------------------------------------------------------------- */
 
 static void fail(struct reader *r, const char *what)
 {
@@ -201,7 +201,7 @@ static void end_line(struct reader *r)
 		next(r);
 }
 
-/* --- names ------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 static struct var *find_global(struct reader *r, const char *name)
 {
@@ -275,7 +275,7 @@ static struct ir_block *block_at(struct reader *r)
 	return r->blocks.v[n];
 }
 
-/* --- tables ------------------------------------------------------------------------ */
+/* --- tables --------------------------------------------------------------- */
 
 /* l, s16: ret width, 0 for a number. What follows comes back. */
 static const char *type_of(struct reader *r, uint32_t *ret)
@@ -374,7 +374,7 @@ static void read_regex(struct reader *r)
 	next(r);
 }
 
-/* --- instructions ------------------------------------------------------------------- */
+/* --- instructions --------------------------------------------------------- */
 
 static struct ir_val value(struct reader *r)
 {
@@ -504,7 +504,7 @@ static void read_ins(struct reader *r)
 		block_append(r->cur, i);
 }
 
-/* --- functions ------------------------------------------------------------------------ */
+/* --- functions ------------------------------------------------------------ */
 
 static void read_regs(struct reader *r)
 {

@@ -23,9 +23,9 @@ struct split {
 	struct ir *ir;
 	struct ir_func *f, *host;
 	struct ir_live *live;	/* of f as it was */
-	struct reg_use *use;	/* likewise; definitions of the kernel's code */
+	struct reg_use *use;	/* likewise: definitions, uses */
 	struct ir_ins **list;
-	struct ir_block **map;	/* kernel block id (as it was) to host block */
+	struct ir_block **map;	/* kernel block id to host block */
 	bool matched;
 	VEC(struct resume_at *) points;
 };

@@ -8,7 +8,7 @@
 
 enum { CHAIN_MAX = 32 };
 
-/* --- which instructions ------------------------------------------------------------- */
+/* --- which instructions --------------------------------------------------- */
 
 /* The record says who and when: these the host answers from it. */
 static bool in_record(enum builtin_id id)
@@ -50,7 +50,7 @@ static bool is_pure(const struct ir_ins *i)
 	       i->op != OP_SPRINT && i->op != OP_LOOP;
 }
 
-/* --- in the kernel, before the send ---------------------------------------------------- */
+/* --- in the kernel, before the send --------------------------------------- */
 
 /* Code made for one point: a chain of blocks that ends where resume stands. */
 struct maker {
@@ -195,7 +195,7 @@ static bool operand_at(struct maker *m, const struct ir_val *v,
 	return true;
 }
 
-/* --- in the host part ------------------------------------------------------------------- */
+/* --- in the host part ----------------------------------------------------- */
 
 struct wanted {
 	struct ir_ins *ins;	/* host's, already replaced */

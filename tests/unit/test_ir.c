@@ -75,7 +75,7 @@ static unsigned count(const char *text, const char *what)
 	return n;
 }
 
-/* --- text ------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------- */
 
 static const char *const scripts[] = {
 	"probe begin { printf(\"%d\\n\", 1 + 2) exit() }",
@@ -85,7 +85,8 @@ static const char *const scripts[] = {
 	"function f:long(n:long) { if (n < 1) return 0; return f(n - 1) }"
 	"probe begin { try { println(f(3) / 0) } catch (e) { print(e) } }",
 	"global h; probe begin { h <<< 3; print(@hist_log(h));"
-	"  if (\"abc\" =~ \"^a(b|c)*$\") println(matched(1), \"\\001\\\"\\\\\") }",
+	"  if (\"abc\" =~ \"^a(b|c)*$\")"
+	"    println(matched(1), \"\\001\\\"\\\\\") }",
 	"global n; probe begin { for (i = 0; i < 9; i++) { if (i == 4) continue"
 	"  while (n < i) { n++; if (n == 7) break } } delete n }",
 	"global a; probe begin { a[1, 2] = 3; foreach ([x, y] in a[1, *])"
@@ -150,7 +151,7 @@ TEST(text_is_refused_with_its_place)
 	}
 }
 
-/* --- check ------------------------------------------------------------------------ */
+/* --- check ---------------------------------------------------------------- */
 
 TEST(check_finds_what_is_wrong)
 {
@@ -158,8 +159,8 @@ TEST(check_finds_what_is_wrong)
 		{"  regs l\nb0:\n  r0 = add 1, 2\n", "does not end"},
 		{"  regs l l\nb0:\n  r0 = add r1, 2\n  ret\n", "not set"},
 		{"  regs s8\nb0:\n  r0 = mov 1\n  ret\n", "result"},
-		{"  regs s8 l\nb0:\n  r0 = smov \"\"\n  r1 = add r0, 1\n  ret\n",
-		 "operand 0"},
+		{"  regs s8 l\nb0:\n  r0 = smov \"\"\n"
+		 "  r1 = add r0, 1\n  ret\n", "operand 0"},
 		{"  regs l\nb0:\n  r0 = add 1\n  ret\n", "operand 1"},
 		{"  regs l\nb0:\n  r0 = mov 1, 2\n  ret\n", "operands"},
 		{"b0:\n  jmp\n", "targets"},
@@ -193,7 +194,7 @@ TEST(check_finds_what_is_wrong)
 	}
 }
 
-/* --- passes ----------------------------------------------------------------------- */
+/* --- passes --------------------------------------------------------------- */
 
 TEST(fold_computes_as_the_language_says)
 {
@@ -475,16 +476,17 @@ TEST(counting_only_where_it_can_matter)
 	text = kit_text(&k);
 	CHECK_EQ(count(text, "  act "), 0);
 	kit_free(&k, text);
-	k = kit_build("global n; probe begin { for (i = 0; i < n; i++) n = i }");
+	k = kit_build("global n; probe begin {"
+		      "  for (i = 0; i < n; i++) n = i }");
 	ir_passes(k.c, k.ir);
 	text = kit_text(&k);
 	CHECK_EQ(count(text, "  act "), 2);
-	CHECK_EQ(count(text, "  act 4 "), 1); /* for, init, step, last test */
+	CHECK_EQ(count(text, "  act 5 "), 1); /* for, init, step, last test */
 	CHECK_EQ(count(text, "  act 2 "), 1); /* iteration, statement */
 	kit_free(&k, text);
 }
 
-/* --- documentation ------------------------------------------------------------------ */
+/* --- documentation -------------------------------------------------------- */
 
 TEST(every_instruction_is_documented)
 {
@@ -513,7 +515,7 @@ TEST(every_instruction_is_documented)
 	CHECK_EQ(count(text, "\n### "), OP_MAX);
 }
 
-/* --- plan --------------------------------------------------------------------------- */
+/* --- plan ----------------------------------------------------------------- */
 
 static struct plan *kit_plan(struct kit *k, unsigned ncpus)
 {
@@ -585,7 +587,7 @@ TEST(plan_refuses_what_does_not_fit)
 		"global a[10000000]; probe kernel.trace(\"sys_enter\") "
 		"{ a[tid()] = 2 } probe end { print(a[1]) }");
 
-	settings_define(k.c, "MEMORY_KIB=1000");
+	settings_define(k.c, "MEMORY_MIB=1");
 	CHECK(kit_plan(&k, 2) == NULL);
 	CHECK_EQ(diags_errors(k.c->diag), 1);
 	kit_free(&k, NULL);
