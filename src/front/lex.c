@@ -65,6 +65,24 @@ enum tok_id lex_atword(const struct compile *c, const char *word, bool *ret_own)
 	return T_AT_OTHER;
 }
 
+const char *lex_atword_like(const struct compile *c, const char *word)
+{
+	const char *best = NULL;
+	/* Farther away than a third of the word is no misspelling of it. */
+	unsigned limit = (unsigned)strlen(word) / 3 + 1, d;
+
+	if (strlen(word) > 32)
+		return NULL;
+	for (size_t i = 0; i < COUNT(atwords); i++) {
+		d = str_distance(word, atwords[i].text);
+		if (d < limit && compat_at_least(c, atwords[i].since)) {
+			limit = d;
+			best = atwords[i].text;
+		}
+	}
+	return best;
+}
+
 void lex_init(struct lexer *lx, struct compile *c, const struct source *src)
 {
 	memset(lx, 0, sizeof(*lx));

@@ -55,6 +55,8 @@ void lex_next(struct lexer *lx, struct token *t);
 /* Finds "@word"; T_AT_OTHER when there is no such operator at this level. */
 enum tok_id lex_atword(const struct compile *c, const char *word,
 		       bool *ret_own);
+/* The @word of this level that is most like word; NULL: none is. */
+const char *lex_atword_like(const struct compile *c, const char *word);
 /* How the version a is to b, numbers in them compared as numbers. */
 int version_compare(const char *a, const char *b);
 /* The version that --compatible asks for; ours by default. */

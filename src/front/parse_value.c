@@ -391,6 +391,18 @@ static struct node *parse_name(struct parser *p)
 	return parse_value_tails(p, done(p, n));
 }
 
+static void __attribute__((noreturn))
+unknown_operator(struct parser *p, const struct token *t)
+{
+	const char *like = lex_atword_like(p->c, t->span.text);
+	struct diag *d =
+	    complain(p->c, UNKNOWN_OPERATOR, &t->span, t->span.text);
+
+	if (like)
+		diag_help(p->c->diag, d, "did you mean %s?", like);
+	give_up(p);
+}
+
 static struct node *parse_at(struct parser *p, bool bare_ok)
 {
 	const struct token *t = peek(p);
@@ -400,7 +412,7 @@ static struct node *parse_at(struct parser *p, bool bare_ok)
 		return parse_stat(p, op, bare_ok);
 	switch (t->id) {
 	case T_AT_OTHER:
-		fail_as(p, UNKNOWN_OPERATOR, &t->span, t->span.text);
+		unknown_operator(p, t);
 	case T_AT_HIST_LOG:
 	case T_AT_HIST_LINEAR:
 		return parse_hist_value(p, bare_ok);
