@@ -204,6 +204,12 @@ static inline struct kit *kit_new(const struct vm_hooks *h)
 	kit_plan(k);
 	kit_ir(k);
 	k->gen = (struct gen){ .c = &k->c, .ir = &k->ir, .plan = &k->plan };
+	{
+		/* room for one code, which a test may run */
+		struct code *none = NULL;
+
+		vec_push(k->c.a, &k->gen.codes, none);
+	}
 	k->store = store_mem_open(&k->plan);
 	store_init_globals(k->store, &k->ir);
 	k->vm = vm_new(&k->c, &k->gen, k->store, h);
