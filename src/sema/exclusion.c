@@ -43,7 +43,7 @@ typedef VEC(struct access_at) access_list;
 struct path {
 	unsigned n;
 	const struct access_at *first, *second;
-	bool snapshot;	/* it has taken the one snapshot of the aggregates */
+	bool snapshot;	/* it has touched banked aggregates */
 };
 
 struct handler {
@@ -182,10 +182,14 @@ static void count(struct excl *x, const struct access_at *a)
 
 	if (f->quiet)
 		return;
+	/* An element may become another key's while it is at hand. */
 	if (f->deleted && a->v->arity > 0)
 		n = 2;
-	/* All aggregates are read as of one instant. */
-	if (a->kind == AC_STAT && a->v->mode == AGG_BANKED) {
+	/*
+	 * A handler finds its bank once, and all banks are read as of one
+	 * instant: whatever it does to such aggregates is one step.
+	 */
+	if (a->v->type == TY_STATS && a->v->mode == AGG_BANKED) {
 		if (x->path.snapshot)
 			return;
 		x->path.snapshot = true;
