@@ -4,6 +4,8 @@
 #define PROBE_UPROBE_H
 
 #include "probe/family.h"
+#include "types/ctype.h"
+#include "types/elf.h"
 
 /* What the kernel can do; shared by the probes of one point. */
 struct uprobe_how {
@@ -19,9 +21,34 @@ struct uprobe {
 	bool is_return;
 	struct uprobe_how *how;
 	const char *args;    /* a static probe's arguments, or NULL */
+	const char *provider;
 	const char *name;
 };
 
+/* What a point says of its file, whichever pattern it came by. */
+struct file_spec {
+	const struct literal *process; /* NULL: the target */
+	const struct literal *library;
+	long pid;		/* as in struct uprobe */
+	const char *root;	/* "/proc/PID/root", or NULL */
+};
+
+/* Files that m names. 0, or what expand() is to return having refused. */
+int uprobe_files(struct compile *c, const struct match *m,
+		 struct file_spec *ret_spec, name_vec *ret);
+/*
+ * Opens one of them; *ret_pid: what its probes are restricted to. NULL: refused
+ * (*ret_rc: what expand() is to return), or passed over (0).
+ */
+struct elf_file *uprobe_open(struct compile *c, const struct match *m,
+			     const struct file_spec *s, const char *path,
+			     long *ret_pid, int *ret_rc);
+/* The text of m's component, or NULL when it has none. */
+const char *uprobe_part(const struct match *m, const char *name);
+/* A probe at an offset of a file; pp is still to be set. */
+struct probe *uprobe_new(struct compile *c, const struct match *m,
+			 const char *path, uint64_t offset, long pid,
+			 struct uprobe_how *how);
 int uprobe_attach(struct compile *c, struct probe *p, int prog_fd,
 		  struct attach *ret, const char **ret_why);
 int uprobe_load_opts(struct compile *c, struct probe *p,

@@ -10,6 +10,28 @@
 #include "probe/probe.h"
 #include "types/types.h"
 
+/*
+ * A static probe as <sys/sdt.h> would place it, with one argument of each form.
+ * Never executed: only its note is read.
+ */
+__attribute__((used)) static void place_mark(void)
+{
+	__asm__ volatile(
+	    "990: nop\n"
+	    ".pushsection .note.stapsdt,\"\",\"note\"\n"
+	    ".balign 4\n"
+	    ".4byte 992f-991f, 994f-993f, 3\n"
+	    "991: .asciz \"stapsdt\"\n"
+	    "992: .balign 4\n"
+	    "993: .8byte 990b, 0, 0\n"
+	    ".asciz \"tally_test\"\n"
+	    ".asciz \"mark_one\"\n"
+	    ".asciz \"-4@%eax 8@%r12 4@$-7 -2@-16(%rbp) 1@(%rax,%rbx,4) "
+	    "1@%sil 4@%r8d 8@counter(%rip)\"\n"
+	    "994: .balign 4\n"
+	    ".popsection\n");
+}
+
 struct resolved {
 	struct compile *c;
 	probe_list probes;
@@ -191,4 +213,53 @@ TEST(functions_of_programs)
 	check_message("process.function(\"main\")", "-c COMMAND or -x PID");
 	check_message("process(\"/proc/self/exe\").function(\"mainn\")",
 		      "(similar: main");
+}
+
+static const struct access *mark_arg(struct resolved *r, const char *name)
+{
+	struct probe *p = r->probes.v[0];
+	struct node *n = node_new(r->c->a, N_TARGET, p->span);
+
+	n->u.target.name = name;
+	if (p->family->target(r->c, p, n, true))
+		return NULL;
+	return n->u.target.access;
+}
+
+TEST(static_probes)
+{
+	struct resolved r =
+	    resolve("process(\"/proc/self/exe\").provider(\"tally_*\")"
+		    ".mark(\"mark_*\")");
+	const struct access *a;
+
+	CHECK_EQ(r.rc, 1);
+	if (r.rc != 1)
+		return;
+	CHECK_STR(r.probes.v[0]->pp, "process(\"/proc/self/exe\").provider("
+				     "\"tally_test\").mark(\"mark_one\")");
+	a = mark_arg(&r, "$arg1");
+	CHECK(a && a->base == ACC_REG && a->arg == 80 && a->narrow == 4 &&
+	      a->sign);
+	a = mark_arg(&r, "$arg2");
+	CHECK(a && a->base == ACC_REG && a->arg == 24 && !a->narrow);
+	a = mark_arg(&r, "$arg3");
+	CHECK(a && a->base == ACC_CONST && a->constant == -7);
+	a = mark_arg(&r, "$arg4");
+	CHECK(a && a->arg == 32 && a->user && a->steps.n == 1);
+	CHECK(a && a->steps.v[0].off == -16 && a->steps.v[0].load == 2 &&
+	      a->steps.v[0].sign);
+	a = mark_arg(&r, "$arg5");
+	CHECK(a && a->arg == 80 && a->steps.v[0].index &&
+	      a->steps.v[0].scale == 4 && a->steps.v[0].load == 1);
+	a = mark_arg(&r, "$arg6");
+	CHECK(a && a->arg == 104 && a->narrow == 1);
+	a = mark_arg(&r, "$arg7");
+	CHECK(a && a->arg == 72 && a->narrow == 4);
+	CHECK(!mark_arg(&r, "$arg8"));
+	CHECK(!mark_arg(&r, "$arg9"));
+	CHECK(!mark_arg(&r, "$arg0"));
+	done(&r);
+	check_message("process(\"/proc/self/exe\").mark(\"mark_two\")",
+		      "(similar: mark_one)");
 }

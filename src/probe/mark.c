@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process("PATH").mark("NAME"), .provider("P").mark("NAME"): static probes that
+ * a program's author placed (SDT notes). Their arguments are $arg1, $arg2, ...
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/pretty.h"
+#include "probe/target.h"
+#include "probe/uprobe.h"
+
+enum { ARGS_MAX = 12 };
+
+/* --- arguments ------------------------------------------------------------- */
+
+/* Registers by their 64-bit name; byte offsets in struct pt_regs. */
+static const struct {
+	const char *name;
+	uint32_t off;
+} regs[] = {
+    {"r15", 0},	 {"r14", 8},   {"r13", 16}, {"r12", 24}, {"rbp", 32},
+    {"rbx", 40}, {"r11", 48},  {"r10", 56}, {"r9", 64},	 {"r8", 72},
+    {"rax", 80}, {"rcx", 88},  {"rdx", 96}, {"rsi", 104}, {"rdi", 112},
+    {"rip", 128}, {"rsp", 152},
+};
+
+/*
+ * %rax, %eax, %ax, %al; %r8, %r8d, %r8w, %r8b; the size that is wanted is the
+ * argument's own. *s is moved behind the name. %ah and its like hold the second
+ * byte and are not known here. -1: no register.
+ */
+static int parse_register(const char **s)
+{
+	char name[8] = {0}, full[8] = {0};
+	size_t len = strspn(*s + 1, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	if (**s != '%' || len < 2 || len > 4)
+		return -1;
+	memcpy(name, *s + 1, len);
+	*s += len + 1;
+	memcpy(full, name, sizeof(full));
+	if (name[0] == 'r' && name[1] >= '0' && name[1] <= '9')
+		full[strcspn(full, "dwb")] = 0; /* r8d */
+	else if (name[0] == 'e')
+		full[0] = 'r'; /* eax */
+	else if (name[0] != 'r' && len == 3 && name[2] == 'l')
+		memcpy(full, (char[4]){'r', name[0], name[1]}, 4); /* sil */
+	else if (name[0] != 'r' && len == 2 && name[1] == 'l')
+		memcpy(full, (char[4]){'r', name[0], 'x'}, 4); /* al */
+	else if (name[0] != 'r' && len == 2 && name[1] != 'h')
+		memcpy(full, (char[4]){'r', name[0], name[1]}, 4); /* ax */
+	for (unsigned i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
+		if (!strcmp(regs[i].name, full))
+			return regs[i].off;
+	return -1;
+}
+
+static struct node *register_node(struct compile *c, const struct span *at,
+				  uint32_t off)
+{
+	struct node *n = node_new(c->a, N_TARGET, *at);
+
+	n->type = TY_LONG;
+	n->u.target.name = at->text;
+	n->u.target.access = arena_new_of(c->a, struct access);
+	n->u.target.access->base = ACC_REG;
+	n->u.target.access->arg = off;
+	return n;
+}
+
+/* "-16(%rbp)", "8(%rax,%rbx,4)", "(%rax)": memory of the program. */
+static bool parse_memory(struct compile *c, const char *s,
+			 const struct span *at, struct access *ret)
+{
+	struct access_step step = {.user = true};
+	char *end;
+	int base, index;
+
+	step.off = strtoll(s, &end, 10);
+	s = end;
+	if (*s++ != '(')
+		return false;
+	base = parse_register(&s);
+	if (base < 0)
+		return false;
+	ret->base = ACC_REG;
+	ret->arg = base;
+	ret->user = true;
+	if (*s == ',') {
+		s++;
+		index = parse_register(&s);
+		if (index < 0)
+			return false;
+		step.scale = *s == ',' ? strtoul(s + 1, &end, 10) : 1;
+		if (*s == ',')
+			s = end;
+		step.index = register_node(c, at, index);
+	}
+	vec_push(c->a, &ret->steps, step);
+	return *s == ')' && !s[1];
+}
+
+/*
+ * One argument: "SIZE@OPERAND", the size negative for a signed number. An
+ * operand relative to the instruction (sym(%rip)) needs the address the program
+ * was loaded at, which is not known here.
+ */
+static bool parse_argument(struct compile *c, const char *text,
+			   const struct span *at, struct access *ret)
+{
+	char *end;
+	long size = strtol(text, &end, 10);
+	const char *s = end;
+	unsigned bytes = labs(size);
+	int reg;
+
+	memset(ret, 0, sizeof(*ret));
+	if (*s++ != '@' ||
+	    (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+		return false;
+	if (*s == '$') {
+		ret->base = ACC_CONST;
+		ret->constant = strtoll(s + 1, &end, 10);
+		return !*end;
+	}
+	if (*s == '%') {
+		reg = parse_register(&s);
+		ret->base = ACC_REG;
+		ret->arg = reg;
+		ret->narrow = bytes < 8 ? bytes : 0;
+		ret->sign = size < 0;
+		return reg >= 0 && !*s;
+	}
+	if (strstr(s, "%rip") || !parse_memory(c, s, at, ret))
+		return false;
+	vec_last(&ret->steps).load = bytes;
+	vec_last(&ret->steps).sign = size < 0;
+	return true;
+}
+
+/* The i-th of the blank-separated arguments, from 0; NULL: there are fewer. */
+static const char *argument_text(struct compile *c, const char *args,
+				 unsigned i)
+{
+	for (;; i--) {
+		size_t len;
+
+		args += strspn(args, " ");
+		len = strcspn(args, " ");
+		if (!len)
+			return NULL;
+		if (!i)
+			return arena_strndup(c->a, args, len);
+		args += len;
+	}
+}
+
+/* --- target variables ------------------------------------------------------ */
+
+static int all_args(struct compile *c, const struct uprobe *u, struct node *n)
+{
+	struct pretty pr;
+	const char *text;
+
+	pretty_start(&pr, c, &n->span);
+	for (unsigned i = 0; i < ARGS_MAX; i++) {
+		struct access a;
+		const char *name = arena_printf(c->a, "arg%u", i + 1);
+
+		text = argument_text(c, u->args, i);
+		if (!text)
+			break;
+		if (i)
+			pretty_text(&pr, " ");
+		if (parse_argument(c, text, &n->span, &a))
+			pretty_number(&pr, name, &a);
+		else
+			pretty_text(&pr, arena_printf(c->a, "%s=?", name));
+	}
+	pretty_finish(&pr, n);
+	return 0;
+}
+
+static int target_mark(struct compile *c, struct probe *p, struct node *n,
+		       bool quiet)
+{
+	const struct uprobe *u = p->data;
+	const char *name = n->u.target.name, *text;
+	struct access a;
+	unsigned long i;
+	char *end;
+
+	if (*name == '@')
+		return probe_cast(c, n, quiet);
+	if (!strcmp(name, "$$name") || !strcmp(name, "$$provider")) {
+		target_text(c, n, name[2] == 'n' ? u->name : u->provider);
+		return 0;
+	}
+	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms") ||
+	    !strcmp(name, "$$args"))
+		return all_args(c, u, n);
+	if (strncmp(name, "$arg", 4))
+		return target_unknown(c, p, n, quiet);
+	i = strtoul(name + 4, &end, 10);
+	text = *end || !i || i > ARGS_MAX ? NULL
+					  : argument_text(c, u->args, i - 1);
+	if (!text)
+		return target_unknown(c, p, n, quiet);
+	if (n->u.target.parts.n || !parse_argument(c, text, &n->span, &a)) {
+		if (!quiet)
+			complain(c, NOT_YET, &n->span,
+				 n->u.target.parts.n
+				     ? "-> on an argument of a static probe"
+				     : arena_printf(c->a, "the operand %s",
+						    text));
+		return -1;
+	}
+	n->type = TY_LONG;
+	n->width = 0;
+	n->u.target.access = arena_new_of(c->a, struct access);
+	*n->u.target.access = a;
+	return 0;
+}
+
+static void names_mark(struct compile *c, struct probe *p, ctx_names *out)
+{
+	const struct uprobe *u = p->data;
+
+	for (unsigned i = 0; i < ARGS_MAX && argument_text(c, u->args, i);
+	     i++) {
+		struct ctx_name n = {.type = "long int", .is_param = true};
+
+		n.name = arena_printf(c->a, "$arg%u", i + 1);
+		vec_push(c->a, out, n);
+	}
+}
+
+/* --- expanding ------------------------------------------------------------- */
+
+static void add_mark(struct compile *c, const struct match *m,
+		     const struct elf_file *f, const struct elf_mark *k,
+		     long pid, struct uprobe_how *how, probe_list *out)
+{
+	struct probe *p = uprobe_new(c, m, f->path, k->offset, pid, how);
+	struct uprobe *u = p->data;
+
+	u->semaphore = k->semaphore;
+	u->name = k->name;
+	u->provider = k->provider;
+	u->args = k->args;
+	p->pp = str_internz(
+	    c->str,
+	    arena_printf(c->a,
+			 "process(\"%s\").provider(\"%s\").mark(\"%s\")",
+			 f->path, k->provider, k->name));
+	vec_push(c->a, out, p);
+}
+
+static int expand_mark(struct compile *c, const struct match *m,
+		       probe_list *out)
+{
+	const char *provider = uprobe_part(m, "provider");
+	struct file_spec s;
+	name_vec files = {0};
+
+	if (uprobe_files(c, m, &s, &files))
+		return -1;
+	for (unsigned i = 0; i < files.n; i++) {
+		struct uprobe_how *how = arena_new_of(c->a, struct uprobe_how);
+		elf_marks marks = {0};
+		long pid;
+		int rc;
+		struct elf_file *f =
+		    uprobe_open(c, m, &s, files.v[i], &pid, &rc);
+
+		if (!f && rc)
+			return rc;
+		if (!f)
+			continue;
+		elf_find_marks(c, f, provider ? provider : "*",
+			       uprobe_part(m, "mark"), &marks);
+		for (unsigned k = 0; k < marks.n; k++)
+			add_mark(c, m, f, &marks.v[k], pid, how, out);
+		elf_close_file(f);
+	}
+	return 0;
+}
+
+static void suggest_mark(struct compile *c, const struct match *m,
+			 name_list *out)
+{
+	struct match quiet = *m;
+	struct file_spec s;
+	name_vec files = {0};
+	elf_marks marks = {0};
+	struct near near = {0};
+	struct elf_file *f;
+	const char *why;
+
+	quiet.quiet = true;
+	if (uprobe_files(c, &quiet, &s, &files) || !files.n)
+		return;
+	f = elf_open_file(c, files.v[0], &why);
+	if (!f)
+		return;
+	elf_find_marks(c, f, "*", "*", &marks);
+	elf_close_file(f);
+	for (unsigned i = 0; i < marks.n; i++)
+		near_add(&near, uprobe_part(m, "mark"), marks.v[i].name);
+	for (unsigned i = 0; i < near.n; i++)
+		vec_push(c->a, out, near.name[i]);
+}
+
+const struct family family_mark = {
+    .name = "mark",
+    .type = "uprobe",
+    .expand = expand_mark,
+    .target = target_mark,
+    .names = names_mark,
+    .suggest = suggest_mark,
+    .attach = uprobe_attach,
+    .load_opts = uprobe_load_opts,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* process("PATH"), process(PID), process, .library("LIB"): which files. */
+#include "probe/uprobe.h"
+
+#include <glob.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "types/glob.h"
+
+static void read_spec(struct compile *c, const struct match *m,
+		      struct file_spec *ret)
+{
+	long pid = c->set.target_pid;
+
+	memset(ret, 0, sizeof(*ret));
+	for (unsigned i = 0; i < m->nparts; i++) {
+		if (!strcmp(m->name[i], "process"))
+			ret->process = m->arg[i];
+		else if (!strcmp(m->name[i], "library"))
+			ret->library = m->arg[i];
+	}
+	if (ret->process && ret->process->type == TY_LONG)
+		pid = ret->pid = ret->process->num;
+	else if (!ret->process)
+		ret->pid = -1;
+	if (pid > 0)
+		ret->root = arena_printf(c->a, "/proc/%ld/root", pid);
+}
+
+const char *uprobe_part(const struct match *m, const char *name)
+{
+	for (unsigned i = 0; i < m->nparts; i++)
+		if (m->arg[i] && !strcmp(m->name[i], name))
+			return m->arg[i]->str;
+	return NULL;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return a && b && !stat(a, &sa) && !stat(b, &sb) &&
+	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* Seen from a process in a container, or from here: by the shorter name where
+ * both are the same file. */
+static const char *search_below(struct compile *c, const char *name,
+				const char *root)
+{
+	const char *here = elf_search(c, name, NULL);
+	const char *there = root ? elf_search(c, name, root) : NULL;
+
+	return there && !same_file(here, there) ? there : here;
+}
+
+/* What a process runs, by a path that can be opened from here. */
+static const char *process_program(struct compile *c, long pid)
+{
+	const char *link = arena_printf(c->a, "/proc/%ld/exe", pid);
+	const char *root = arena_printf(c->a, "/proc/%ld/root", pid);
+	char name[4096];
+	ssize_t n = readlink(link, name, sizeof(name) - 1);
+	const char *path;
+
+	if (n <= 0)
+		return NULL;
+	name[n] = 0;
+	path = search_below(c, name, root);
+	return path ? path : link; /* deleted since it was started */
+}
+
+/* The target's program: that of -x, or the first word of -c. NULL: none. */
+static const char *target_program(struct compile *c)
+{
+	const char *cmd = c->set.cmd;
+	size_t len;
+
+	if (c->set.target_pid)
+		return process_program(c, c->set.target_pid);
+	if (!cmd)
+		return NULL;
+	cmd += strspn(cmd, " \t");
+	len = strcspn(cmd, " \t");
+	return elf_search(c, arena_strndup(c->a, cmd, len), NULL);
+}
+
+static int programs(struct compile *c, const struct match *m,
+		    const struct file_spec *s, name_vec *ret)
+{
+	const char *name, *path;
+	glob_t g;
+
+	if (!s->process) {
+		path = target_program(c);
+		if (!path)
+			return family_refuse(
+			    c, m,
+			    "process without a path or pid needs a target: "
+			    "-c COMMAND or -x PID");
+		vec_push(c->a, ret, path);
+		return 0;
+	}
+	if (s->process->type == TY_LONG) {
+		path = process_program(c, s->pid);
+		if (!path)
+			return family_refuse(c, m, "no process %ld",
+					     (long)s->process->num);
+		vec_push(c->a, ret, path);
+		return 0;
+	}
+	name = s->process->str;
+	if (strpbrk(name, "*?[")) {
+		if (!glob(name, 0, NULL, &g))
+			for (size_t i = 0; i < g.gl_pathc; i++)
+				vec_push(c->a, ret,
+					 arena_strdup(c->a, g.gl_pathv[i]));
+		globfree(&g);
+		return 0;
+	}
+	path = search_below(c, name, s->root);
+	if (!path)
+		return family_refuse(c, m, "cannot find executable '%s'", name);
+	vec_push(c->a, ret, path);
+	return 0;
+}
+
+/* Libraries of a program, and theirs, that a library("...") means. */
+static void libraries(struct compile *c, const struct file_spec *s,
+		      const char *program, name_vec *ret)
+{
+	const char *want = s->library->str, *why;
+	name_vec names = {0}, paths = {0};
+
+	if (!strpbrk(want, "*?")) {
+		const char *path = search_below(c, want, s->root);
+
+		if (path) {
+			vec_push(c->a, ret, path);
+			return;
+		}
+	}
+	vec_push(c->a, &paths, program);
+	for (unsigned i = 0; i < paths.n; i++) {
+		struct elf_file *f = elf_open_file(c, paths.v[i], &why);
+		unsigned first = names.n;
+
+		if (!f)
+			continue;
+		elf_find_needed(c, f, &names);
+		elf_close_file(f);
+		for (unsigned k = first; k < names.n; k++) {
+			const char *path;
+			bool known = false;
+
+			for (unsigned j = 0; j < k && !known; j++)
+				known = names.v[j] == names.v[k];
+			path = known ? NULL
+				     : search_below(c, names.v[k], s->root);
+			if (!path)
+				continue;
+			vec_push(c->a, &paths, path);
+			if (name_glob(want, names.v[k]) ||
+			    name_glob(want, path))
+				vec_push(c->a, ret, path);
+		}
+	}
+}
+
+int uprobe_files(struct compile *c, const struct match *m,
+		 struct file_spec *ret_spec, name_vec *ret)
+{
+	name_vec files = {0};
+
+	read_spec(c, m, ret_spec);
+	if (programs(c, m, ret_spec, &files))
+		return -1;
+	if (!ret_spec->library) {
+		*ret = files;
+		return 0;
+	}
+	for (unsigned i = 0; i < files.n; i++)
+		libraries(c, ret_spec, files.v[i], ret);
+	if (ret->n)
+		return 0;
+	return family_refuse(c, m, "no library '%s' is used there",
+			     ret_spec->library->str);
+}
+
+struct elf_file *uprobe_open(struct compile *c, const struct match *m,
+			     const struct file_spec *s, const char *path,
+			     long *ret_pid, int *ret_rc)
+{
+	const char *why;
+	struct elf_file *f = elf_open_file(c, path, &why);
+
+	*ret_pid = s->pid;
+	*ret_rc = 0;
+	if (!f) {
+		/* A glob of paths may well meet scripts. */
+		if (!s->process || s->process->type != TY_STRING ||
+		    !strpbrk(s->process->str, "*?["))
+			*ret_rc = family_refuse(c, m, "cannot read '%s': %s",
+						path, why);
+		return NULL;
+	}
+	if (!s->pid && (c->set.target_pid || c->set.cmd) &&
+	    (!f->is_exec || same_file(path, target_program(c))))
+		*ret_pid = -1;
+	return f;
+}
+
+struct probe *uprobe_new(struct compile *c, const struct match *m,
+			 const char *path, uint64_t offset, long pid,
+			 struct uprobe_how *how)
+{
+	struct probe *p = family_probe(c, m);
+	struct uprobe *u = arena_new_of(c->a, struct uprobe);
+
+	u->path = path;
+	u->offset = offset;
+	u->pid = pid;
+	u->how = how;
+	p->data = u;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_KPROBE;
+	p->guard = GUARD_PREEMPTIBLE;
+	return p;
+}
