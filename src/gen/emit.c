@@ -92,6 +92,17 @@ int emit_dst(struct emit *e, int tmp)
 	return h->kind == HOME_REG ? h->reg : tmp;
 }
 
+/*
+ * reg ^= a zero that the verifier cannot see. A variable of a loop must not
+ * have a known value: the verifier would walk the body once per value.
+ */
+void emit_opaque(struct emit *e, int reg, int tmp)
+{
+	asm_value(e->as, tmp, MAP_CONTROL, offsetof(struct control, pad1));
+	asm_load(e->as, 8, tmp, tmp, 0);
+	asm_alu(e->as, BPF_XOR, reg, tmp);
+}
+
 void emit_put(struct emit *e, int reg)
 {
 	const struct home *h;
@@ -100,6 +111,11 @@ void emit_put(struct emit *e, int reg)
 	if (!e->ins->has_dst)
 		return;
 	h = &e->homes[e->ins->dst];
+	if (e->kernel && e->f->regs.v[e->ins->dst].shared) {
+		asm_mov(e->as, R0, reg);
+		emit_opaque(e, R0, R2);
+		reg = R0;
+	}
 	if (h->kind == HOME_REG) {
 		asm_mov(e->as, h->reg, reg);
 		return;

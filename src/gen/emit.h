@@ -115,8 +115,9 @@ bool emit_is_imm(const struct ir_val *v);
 /* The register of the instruction's result if it has one, else tmp: compute
  * there and pass it to emit_put(). */
 int emit_dst(struct emit *e, int tmp);
-/* Result = reg. May clobber r1 or r2 (not reg). */
+/* Result = reg. May clobber r0 to r2. */
 void emit_put(struct emit *e, int reg);
+void emit_opaque(struct emit *e, int reg, int tmp);
 /* A register that holds pseudo register p: its own, or tmp. */
 int emit_pseudo(struct emit *e, enum pseudo p, int tmp);
 /* Register r's memory; tmp may be used for the base. */

@@ -145,6 +145,35 @@ static void dry_run(struct emit *e)
 	memset(e->homes, 0, sizeof(*e->homes) * (e->nregs + PS_MAX));
 }
 
+static bool is_cold(const struct ir_block *b)
+{
+	return b->last &&
+	       (b->last->op == OP_RAISE || b->last->op == OP_RESUME);
+}
+
+/* Errors and what goes on elsewhere out of the way, so that the usual path
+ * falls through. */
+static void cold_last(struct ir_func *f)
+{
+	struct ir_block *cold = NULL, **cold_end = &cold, **link;
+
+	if (!f->blocks)
+		return;
+	for (link = &f->blocks->next; *link;) {
+		struct ir_block *b = *link;
+
+		if (!is_cold(b)) {
+			link = &b->next;
+			continue;
+		}
+		*link = b->next;
+		b->next = NULL;
+		*cold_end = b;
+		cold_end = &b->next;
+	}
+	*link = cold;
+}
+
 static struct unit *unit_new(struct gen *g, struct ir_func *f,
 			     struct code *code, struct root *root)
 {
@@ -152,6 +181,7 @@ static struct unit *unit_new(struct gen *g, struct ir_func *f,
 	struct emit *e = &u->e;
 	unsigned id = 0;
 
+	cold_last(f);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		b->id = id++;
 	f->nblocks = id;

@@ -224,7 +224,8 @@ static void move(struct emit *e)
 	const struct home *h = &e->homes[e->ins->dst];
 	const struct ir_val *v = &e->ins->args[0];
 
-	if (h->kind == HOME_FRAME && emit_is_imm(v)) {
+	if (h->kind == HOME_FRAME && emit_is_imm(v) &&
+	    !e->f->regs.v[e->ins->dst].shared) {
 		asm_storei(e->as, 8, FP, h->off, (int32_t)v->num);
 		return;
 	}

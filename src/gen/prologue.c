@@ -136,10 +136,15 @@ static void zero(struct emit *e, uint32_t r)
 	const struct home *h = &e->homes[r];
 	const struct ir_reg *reg = &e->f->regs.v[r];
 
-	if (h->kind == HOME_REG)
+	if (h->kind == HOME_REG) {
 		asm_imm(e->as, h->reg, 0);
-	else if (h->kind != HOME_NONE)
+	} else if (reg->shared && !reg->is_str && h->kind == HOME_FRAME) {
+		asm_imm(e->as, R0, 0);
+		emit_opaque(e, R0, R2);
+		asm_store(e->as, 8, FP, h->off, R0);
+	} else if (h->kind != HOME_NONE) {
 		emit_zero(e, emit_mem(e, r, R1), reg->is_str ? reg->width : 8);
+	}
 }
 
 static void zero_all(struct emit *e)
@@ -173,8 +178,13 @@ static void kernel_handler(struct emit *e)
 	if (used(e, PS_ROW))
 		put_pseudo(e, PS_ROW, R1);
 	place_bank(e);
-	if (e->root->act_used)
+	if (e->root->act_used && e->root->exit_used) {
+		asm_imm(e->as, R0, 0);
+		emit_opaque(e, R0, R2);
+		asm_store(e->as, 8, FP, e->root->act_off, R0);
+	} else if (e->root->act_used) {
 		asm_storei(e->as, 8, FP, e->root->act_off, 0);
+	}
 	zero_all(e);
 }
 
