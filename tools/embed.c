@@ -189,7 +189,8 @@ int main(int argc, char **argv)
 		die(argv[2]);
 	fprintf(dep, "%s: %s", argv[2], argv[1]);
 	fputs("/* Made by tools/embed.c: do not edit. */\n"
-	      "#include \"sema/embedded.h\"\n\n", out);
+	      "#include \"sema/embedded.h\"\n\n",
+	      out);
 	put_files(&e, argv[1], out, dep);
 	put_names(&e, out);
 	fputs("\n", dep);

@@ -16,19 +16,19 @@ enum { ALIAS_DEPTH_MAX = 64, ALIAS_STEPS_MAX = 200000, ALIAS_PARTS_MAX = 32 };
 /* The aliases that an expansion went through, innermost first. */
 struct link {
 	struct decl_probe *alias;
-	const char *name;	 /* as it was matched: pn() */
+	const char *name;        /* as it was matched: pn() */
 	const struct link *from; /* what led here */
 	unsigned depth;
-	const char *derivation;	 /* NULL until somebody asks */
+	const char *derivation; /* NULL until somebody asks */
 };
 
 struct expand {
 	struct sema *s;
 	struct compile *c;
 	struct decl_probe *decl; /* the written probe */
-	bool listing;		 /* -l: derivation only of those of aliases */
+	bool listing;            /* -l: derivation only of those of aliases */
 	probe_list *out;
-	const char *derivation;	 /* of probes without aliases */
+	const char *derivation; /* of probes without aliases */
 	bool gave_up;
 };
 
@@ -36,7 +36,7 @@ static unsigned expand_list(struct expand *x, const point_list *l,
 			    struct link *link, const struct point *outer,
 			    unsigned suffix, bool quiet);
 
-/* --- text ------------------------------------------------------------------ */
+/* --- text ----------------------------------------------------------------- */
 
 /*
  * Texts are written to memory as to a file: open_memstream() is what libc has
@@ -120,7 +120,7 @@ static void put_list(const point_list *l, FILE *f)
 	}
 }
 
-/* --- matching -------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------- */
 
 /*
  * Does the alias' name match the first components of pt? Returns the number
@@ -139,8 +139,8 @@ static int match_name(const struct point *pt, const struct point *name)
 			const struct component *c = &pt->parts.v[i - 1];
 
 			if (!strcmp(c->name, "**"))
-				fits[k][i] = fits[k - 1][i - 1] ||
-					     fits[k - 1][i];
+				fits[k][i] =
+				    fits[k - 1][i - 1] || fits[k - 1][i];
 			else if (c->arg.type == TY_UNKNOWN)
 				fits[k][i] =
 				    fits[k - 1][i - 1] &&
@@ -184,7 +184,7 @@ static void load_aliases(struct sema *s, const struct point *pt)
 		sema_add_file(s, files.v[i]);
 }
 
-/* --- making probes --------------------------------------------------------- */
+/* --- making probes -------------------------------------------------------- */
 
 static struct node *and_conditions(struct compile *c, struct node *a,
 				   const struct node *b)
@@ -228,8 +228,9 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	add_block(c, body, x->decl->body);
 	while (n-- > 0) {
 		l = stack[n];
-		add_block(c, body, l->alias->is_epilogue ? l->alias->body
-							 : l->alias->epilogue);
+		add_block(c, body,
+			  l->alias->is_epilogue ? l->alias->body
+						: l->alias->epilogue);
 	}
 	return body;
 }
@@ -285,8 +286,9 @@ static void alias_names(struct expand *x, name_list *out)
 
 	for (i = 0; i < x->s->aliases.n; i++)
 		for (k = 0; k < x->s->aliases.v[i]->names.n; k++)
-			vec_push(x->c->a, out,
-				 x->s->aliases.v[i]->names.v[k]->parts.v[0].name);
+			vec_push(
+			    x->c->a, out,
+			    x->s->aliases.v[i]->names.v[k]->parts.v[0].name);
 }
 
 struct name_ctx {
@@ -321,7 +323,7 @@ static unsigned expand_family(struct expand *x, struct point *pt,
 	return x->out->n - before;
 }
 
-/* --- expanding ------------------------------------------------------------- */
+/* --- expanding ------------------------------------------------------------ */
 
 /*
  * Expands the aliases that match pt. exact: the name uses up the whole point;
@@ -463,8 +465,8 @@ void alias_expand_new(struct sema *s)
 void alias_expand_point(struct sema *s, struct point *pt, probe_list *out)
 {
 	struct decl_probe d = {.span = pt->span, .src = pt->span.src};
-	struct expand x = {.s = s, .c = s->c, .decl = &d, .out = out,
-			   .listing = true};
+	struct expand x = {
+	    .s = s, .c = s->c, .decl = &d, .out = out, .listing = true};
 
 	vec_push(s->c->a, &d.points, pt);
 	d.body = node_new(s->c->a, N_BLOCK, pt->span);

@@ -11,10 +11,10 @@ struct auto_print {
 	struct sema *s;
 	struct compile *c;
 	struct probe *p; /* the end probe */
-	struct span at;	 /* of the global that is being printed */
+	struct span at;  /* of the global that is being printed */
 };
 
-/* --- building syntax ------------------------------------------------------- */
+/* --- building syntax ------------------------------------------------------ */
 
 static struct node *make(struct auto_print *ap, enum node_kind k, enum type t)
 {
@@ -79,20 +79,19 @@ static void append(struct auto_print *ap, struct node *block, struct node *n)
 	vec_push(ap->c->a, &block->u.block.stmts, n);
 }
 
-/* --- the statements -------------------------------------------------------- */
+/* --- the statements ------------------------------------------------------- */
 
 static const struct {
 	enum stat_op op;
 	const char *format;
 } shown[] = {
-	{STAT_COUNT, "@count=%d"}, {STAT_MIN, " @min=%d"},
-	{STAT_MAX, " @max=%d"},	   {STAT_SUM, " @sum=%d"},
-	{STAT_AVG, " @avg=%d"},
+    {STAT_COUNT, "@count=%d"}, {STAT_MIN, " @min=%d"}, {STAT_MAX, " @max=%d"},
+    {STAT_SUM, " @sum=%d"},    {STAT_AVG, " @avg=%d"},
 };
 
 /* name, or name[k1,"k2"], and the keys to print in it. */
-static const char *label(struct auto_print *ap, struct var *v,
-			 struct var **key, node_list *args)
+static const char *label(struct auto_print *ap, struct var *v, struct var **key,
+			 node_list *args)
 {
 	const char *text = v->name;
 	int i;
@@ -181,7 +180,7 @@ static struct node *print_one(struct auto_print *ap, struct var *v)
 	return n;
 }
 
-/* --- the probe ------------------------------------------------------------- */
+/* --- the probe ------------------------------------------------------------ */
 
 static bool is_shown(const struct var *v)
 {

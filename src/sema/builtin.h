@@ -12,9 +12,9 @@
 #include "front/ast.h"
 
 enum {
-	BF_CTX = 1,	/* reads the probe's context: pid, cpu, registers, clocks */
+	BF_CTX = 1,	/* reads the probe's context: pid, cpu, registers */
 	BF_PURE = 2,	/* no side effect, same result for same arguments */
-	BF_HOST = 4,	/* the kernel cannot: a kernel handler continues on the host */
+	BF_HOST = 4,	/* the kernel cannot: it continues on the host */
 	BF_FAIL = 8,	/* may raise a run-time error */
 	BF_EFFECT = 16,	/* must not be elided */
 	BF_INTERNAL = 32, /* for the tapset only: name starts with __ */

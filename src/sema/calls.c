@@ -11,8 +11,8 @@ typedef VEC(unsigned) edge_list;
 
 struct calls {
 	struct compile *c;
-	edge_list *to, *from;	/* callees and callers, by function.index */
-	unsigned at;		/* whose body is walked */
+	edge_list *to, *from; /* callees and callers, by function.index */
+	unsigned at;          /* whose body is walked */
 };
 
 static void note_call(struct node *n, void *ctx)
@@ -48,8 +48,7 @@ static unsigned deepest(const struct calls *k, unsigned i,
 }
 
 /* Takes away, from those in circles, what nobody in a circle calls. */
-static void find_recursive(struct calls *k, struct program *p,
-			   const bool *done)
+static void find_recursive(struct calls *k, struct program *p, const bool *done)
 {
 	unsigned n = p->functions.n, i, j;
 	unsigned *left = arena_array(k->c->a, unsigned, n + 1);

@@ -14,8 +14,8 @@ struct check {
 	struct sema *s;
 	struct compile *c;
 	struct all_effects *e;
-	unsigned loops;		  /* around the statement */
-	struct var *walked[64];	  /* arrays of the foreach around it */
+	unsigned loops;         /* around the statement */
+	struct var *walked[64]; /* arrays of the foreach around it */
 	unsigned nwalked;
 };
 
@@ -37,7 +37,7 @@ static struct var *named(const struct node *n)
 	return NULL;
 }
 
-/* --- foreach --------------------------------------------------------------- */
+/* --- foreach -------------------------------------------------------------- */
 
 static void written(struct check *k, struct node *a)
 {
@@ -67,7 +67,7 @@ static void called(struct check *k, struct node *n)
 		}
 }
 
-static void foreach(struct check *k, struct node *n)
+static void foreach (struct check *k, struct node * n)
 {
 	struct node *arr = n->u.foreach.array;
 	unsigned i, before = k->nwalked;
@@ -89,7 +89,7 @@ static void foreach(struct check *k, struct node *n)
 	k->nwalked = before;
 }
 
-/* --- aggregates ------------------------------------------------------------ */
+/* --- aggregates ----------------------------------------------------------- */
 
 static struct var *aggregate(struct node *a)
 {
@@ -133,9 +133,8 @@ static void hist(struct check *k, struct node *n)
 		v->agg.hi = n->u.hist.hi;
 		v->agg.step = n->u.hist.step;
 		v->agg.hist_at = n->span;
-	} else if (v->agg.hist != n->u.hist.kind ||
-		   v->agg.lo != n->u.hist.lo || v->agg.hi != n->u.hist.hi ||
-		   v->agg.step != n->u.hist.step) {
+	} else if (v->agg.hist != n->u.hist.kind || v->agg.lo != n->u.hist.lo ||
+		   v->agg.hi != n->u.hist.hi || v->agg.step != n->u.hist.step) {
 		d = complain(k->c, HIST_CONFLICT, &n->span,
 			     arena_printf(k->c->a, "__global_%s", v->name));
 		diag_note(k->c->diag, d, &v->agg.hist_at,
@@ -216,7 +215,7 @@ static void sort_order(struct check *k, struct node *n)
 		quantile(k, p, &arr->span, 100);
 }
 
-/* --- everything else ------------------------------------------------------- */
+/* --- everything else ------------------------------------------------------ */
 
 static void in_loop(struct check *k, struct node *n, const char *what)
 {
@@ -243,7 +242,8 @@ static void stmt(struct check *k, struct node *n)
 	switch (n->kind) {
 	case N_FOREACH:
 		sort_order(k, n);
-		foreach(k, n);
+		foreach (k, n)
+			;
 		return;
 	case N_FOR:
 		if (n->u.loop.init)

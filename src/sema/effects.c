@@ -58,8 +58,8 @@ static void add_function(struct collect *k, const struct function *f)
 			uint64_t r = k->into->reads[i] | from->reads[i];
 			uint64_t w = k->into->writes[i] | from->writes[i];
 
-			k->changed |= r != k->into->reads[i] ||
-				      w != k->into->writes[i];
+			k->changed |=
+			    r != k->into->reads[i] || w != k->into->writes[i];
 			k->into->reads[i] = r;
 			k->into->writes[i] = w;
 		}
@@ -205,7 +205,7 @@ struct all_effects *effects_make(struct arena *a, struct program *p,
 	return e;
 }
 
-/* --- can it be noticed ----------------------------------------------------- */
+/* --- can it be noticed ---------------------------------------------------- */
 
 static bool any(const struct all_effects *e, struct node *n);
 
@@ -220,8 +220,7 @@ static int any_child(struct node **c, void *ctx)
 	return *c && any(a->e, *c);
 }
 
-static bool function_acts(const struct all_effects *e,
-			  const struct function *f)
+static bool function_acts(const struct all_effects *e, const struct function *f)
 {
 	unsigned i;
 
@@ -252,8 +251,7 @@ static bool any(const struct all_effects *e, struct node *n)
 	case N_CALL:
 		if (n->u.call.fn && function_acts(e, n->u.call.fn))
 			return true;
-		if (n->u.call.builtin &&
-		    (n->u.call.builtin->flags & BF_EFFECT))
+		if (n->u.call.builtin && (n->u.call.builtin->flags & BF_EFFECT))
 			return true;
 		break;
 	case N_PRINT:

@@ -10,14 +10,14 @@
 
 struct effects {
 	uint64_t *reads, *writes; /* bit per index in program.globals */
-	bool acts;		  /* prints, exits, raises errors, ... */
-	bool fails;		  /* may raise a run-time error */
+	bool acts;                /* prints, exits, raises errors, ... */
+	bool fails;               /* may raise a run-time error */
 };
 
 struct all_effects {
 	struct effects *of; /* by function.index */
 	unsigned words;
-	bool has_matched;   /* matched() or ngroups() is called somewhere */
+	bool has_matched; /* matched() or ngroups() is called somewhere */
 };
 
 /* Functions and globals must have their final indices. */

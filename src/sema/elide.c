@@ -27,7 +27,7 @@ static struct var *named(const struct node *n)
 	return NULL;
 }
 
-/* --- who is read and written ----------------------------------------------- */
+/* --- who is read and written ---------------------------------------------- */
 
 static void count(struct node *n, bool used);
 
@@ -135,8 +135,7 @@ static void count_all(struct program *p)
 
 	clear(p->globals.v, p->globals.n);
 	for (i = 0; i < p->functions.n; i++)
-		clear(p->functions.v[i]->locals.v,
-		      p->functions.v[i]->locals.n);
+		clear(p->functions.v[i]->locals.v, p->functions.v[i]->locals.n);
 	for (i = 0; i < p->probes.n; i++)
 		clear(p->probes.v[i]->locals.v, p->probes.v[i]->locals.n);
 	for (i = 0; i < p->functions.n; i++)
@@ -148,7 +147,7 @@ static void count_all(struct program *p)
 	}
 }
 
-/* --- removing -------------------------------------------------------------- */
+/* --- removing ------------------------------------------------------------- */
 
 static bool quiet_at(const struct node *n)
 {
@@ -172,8 +171,9 @@ static bool is_empty(const struct node *n)
 /* A variable whose value nobody asks for. */
 static bool unread_local(const struct node *n)
 {
-	return n->kind == N_NAME && n->u.name.var && !n->u.name.var->is_global &&
-	       !n->u.name.var->is_read && !n->u.name.var->broken;
+	return n->kind == N_NAME && n->u.name.var &&
+	       !n->u.name.var->is_global && !n->u.name.var->is_read &&
+	       !n->u.name.var->broken;
 }
 
 static void expr(struct elide *x, struct node *n);
@@ -215,8 +215,7 @@ static bool useless(struct elide *x, struct node *a)
 		struct node *v = a->u.binary.a;
 
 		if (!quiet_at(v))
-			complain(x->c, ELIDE_ASSIGN, &v->span,
-				 v->u.name.name);
+			complain(x->c, ELIDE_ASSIGN, &v->span, v->u.name.name);
 		*a = *a->u.binary.b;
 		x->changed = true;
 		return !effects_any(x->e, a);
@@ -226,8 +225,7 @@ static bool useless(struct elide *x, struct node *a)
 		return false;
 	if (!quiet_at(a)) {
 		if (a->kind == N_CALL && a->u.call.fn)
-			complain(x->c, PURE_FUNCTION, &a->span,
-				 a->u.call.name);
+			complain(x->c, PURE_FUNCTION, &a->span, a->u.call.name);
 		complain(x->c, ELIDE_EXPR, &a->span);
 	}
 	return true;
@@ -242,7 +240,8 @@ static bool leaves(const struct node *n)
 	case N_CONTINUE:
 		return true;
 	case N_BLOCK:
-		return n->u.block.stmts.n && leaves(vec_last(&n->u.block.stmts));
+		return n->u.block.stmts.n &&
+		       leaves(vec_last(&n->u.block.stmts));
 	case N_IF:
 		return n->u.ternary.c && leaves(n->u.ternary.b) &&
 		       leaves(n->u.ternary.c);
@@ -361,7 +360,7 @@ static void stmt(struct elide *x, struct node *n)
 	}
 }
 
-/* --- never assigned -------------------------------------------------------- */
+/* --- never assigned ------------------------------------------------------- */
 
 struct never {
 	struct elide *x;
@@ -437,7 +436,7 @@ static void never_assigned(struct elide *x)
 	}
 }
 
-/* --- the program ----------------------------------------------------------- */
+/* --- the program ---------------------------------------------------------- */
 
 static void drop_locals(struct elide *x, struct var **v, unsigned *n)
 {

@@ -25,7 +25,7 @@ struct entry_set {
 	VEC(struct entry_value) list;
 };
 
-/* --- syntax ---------------------------------------------------------------- */
+/* --- syntax --------------------------------------------------------------- */
 
 struct build {
 	struct sema *s;
@@ -112,12 +112,11 @@ static struct node *if_last(struct build *b, const char *depth,
 	return n;
 }
 
-/* --- names ----------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 static const char *fresh(struct sema *s, const char *what, unsigned n)
 {
-	return str_internz(s->c->str,
-			   arena_printf(s->c->a, "%s.%u", what, n));
+	return str_internz(s->c->str, arena_printf(s->c->a, "%s.%u", what, n));
 }
 
 /* A global that no script can name; what is oldest in it makes room. */
@@ -134,7 +133,7 @@ static const char *hidden_array(struct sema *s, const char *what,
 	return g->name;
 }
 
-/* --- the return handler ---------------------------------------------------- */
+/* --- the return handler --------------------------------------------------- */
 
 /* true: e is a parameter, which an fexit program still sees unchanged. */
 static bool still_there(const struct scope *sc, const struct node *e)
@@ -187,20 +186,18 @@ static struct node *return_part(struct build *b, const struct entry_set *set)
 
 	vec_push(b->a, &blk->u.block.stmts,
 		 assign(b, name(b, d),
-			step(b, OPER_DEC, true,
-			     element(b, set->depth, NULL))));
+			step(b, OPER_DEC, true, element(b, set->depth, NULL))));
 	for (i = 0; i < set->list.n; i++) {
 		const struct entry_value *v = &set->list.v[i];
 
 		vec_push(b->a, &blk->u.block.stmts,
-			 assign(b, name(b, v->local),
-				element(b, v->array, d)));
+			 assign(b, name(b, v->local), element(b, v->array, d)));
 		vec_push(b->a, &blk->u.block.stmts,
 			 remove_element(b, element(b, v->array, d)));
 	}
-	vec_push(b->a, &blk->u.block.stmts,
-		 if_last(b, d,
-			 remove_element(b, element(b, set->depth, NULL))));
+	vec_push(
+	    b->a, &blk->u.block.stmts,
+	    if_last(b, d, remove_element(b, element(b, set->depth, NULL))));
 	return blk;
 }
 
@@ -210,10 +207,10 @@ static struct node *entry_part(struct build *b, const struct entry_set *set)
 	const char *d = set->local_depth;
 	unsigned i;
 
-	vec_push(b->a, &blk->u.block.stmts,
-		 assign(b, name(b, d),
-			step(b, OPER_INC, false,
-			     element(b, set->depth, NULL))));
+	vec_push(
+	    b->a, &blk->u.block.stmts,
+	    assign(b, name(b, d),
+		   step(b, OPER_INC, false, element(b, set->depth, NULL))));
 	for (i = 0; i < set->list.n; i++)
 		vec_push(b->a, &blk->u.block.stmts,
 			 assign(b, element(b, set->list.v[i].array, d),

@@ -12,29 +12,29 @@
 #include "sema/sema.h"
 
 enum kind {
-	AC_READ,  /* a number, or whether an element exists */
-	AC_ADD,	  /* atomic, old value not used */
-	AC_XADD,  /* atomic, old value used */
-	AC_SET,	  /* also delete */
+	AC_READ, /* a number, or whether an element exists */
+	AC_ADD,  /* atomic, old value not used */
+	AC_XADD, /* atomic, old value used */
+	AC_SET,  /* also delete */
 	AC_FEED,
-	AC_STAT,  /* extract, print, delete an aggregate */
-	AC_WALK,  /* foreach, wildcards, delete of a whole array */
+	AC_STAT, /* extract, print, delete an aggregate */
+	AC_WALK, /* foreach, wildcards, delete of a whole array */
 	AC_KINDS
 };
 
 static const char *const kind_text[AC_KINDS] = {
-	"reads", "adds to", "changes", "sets", "feeds", "reads", "walks",
+    "reads", "adds to", "changes", "sets", "feeds", "reads", "walks",
 };
 
 /* One access to one global. */
 struct access_at {
 	struct var *v;
 	enum kind kind;
-	bool by_tid;	/* its key holds tid() where all others do too */
-	unsigned tids;	/* bit n: key n is tid() */
-	bool deletes;	/* removes an element */
-	bool torn;	/* takes several steps */
-	bool once;	/* false: in a loop */
+	bool by_tid;   /* its key holds tid() where all others do too */
+	unsigned tids; /* bit n: key n is tid() */
+	bool deletes;  /* removes an element */
+	bool torn;     /* takes several steps */
+	bool once;     /* false: in a loop */
 	struct span span;
 };
 typedef VEC(struct access_at) access_list;
@@ -43,26 +43,26 @@ typedef VEC(struct access_at) access_list;
 struct path {
 	unsigned n;
 	const struct access_at *first, *second;
-	bool snapshot;	/* it has touched banked aggregates */
+	bool snapshot; /* it has touched banked aggregates */
 };
 
 struct handler {
 	struct probe *p;
-	bool runs;	/* together with others */
+	bool runs; /* together with others */
 	bool on_host;
 	access_list all;
-	unsigned most;	/* accesses to globals that are not quiet */
+	unsigned most; /* accesses to globals that are not quiet */
 	const struct access_at *first, *second;
 };
 
 struct facts {
 	bool quiet;
-	unsigned tids;	     /* keys that are tid() in every access */
-	bool has_key;	     /* accessed by key at all */
-	bool deleted;	     /* elements go away while handlers run */
+	unsigned tids; /* keys that are tid() in every access */
+	bool has_key;  /* accessed by key at all */
+	bool deleted;  /* elements go away while handlers run */
 	bool locked;
-	bool written;	     /* by a handler that runs together with others */
-	unsigned group;	     /* union-find parent, then group number */
+	bool written;   /* by a handler that runs together with others */
+	unsigned group; /* union-find parent, then group number */
 	const struct handler *because;
 };
 
@@ -78,12 +78,12 @@ struct excl {
 	struct program *p;
 	struct handler *h;
 	struct facts *f;
-	struct summary *fn;	/* by function.index */
+	struct summary *fn; /* by function.index */
 	struct call_order order;
 	struct all_effects *effects;
 	/* the walk */
 	bool pass_two;
-	bool is_count;		/* the aggregate at hand is read by @count */
+	bool is_count; /* the aggregate at hand is read by @count */
 	unsigned loops;
 	access_list *all;
 	struct path path;
@@ -108,7 +108,7 @@ static struct var *named(const struct node *n)
 	return NULL;
 }
 
-/* --- keys ------------------------------------------------------------------ */
+/* --- keys ----------------------------------------------------------------- */
 
 static bool is_tid_call(const struct node *n)
 {
@@ -172,7 +172,7 @@ static unsigned tid_keys(struct excl *x, const struct node *n)
 	return bits;
 }
 
-/* --- accesses -------------------------------------------------------------- */
+/* --- accesses ------------------------------------------------------------- */
 
 /* Second walk: does this access count, and how much? */
 static void count(struct excl *x, const struct access_at *a)
@@ -253,7 +253,7 @@ static void assign(struct excl *x, struct node *n, bool used)
 	}
 }
 
-static void delete(struct excl *x, struct node *a)
+static void delete (struct excl *x, struct node *a)
 {
 	struct var *v = named(a);
 	bool wild = v && a->kind == N_NAME && v->arity > 0;
@@ -270,7 +270,7 @@ static void delete(struct excl *x, struct node *a)
 		vec_last(x->all).deletes = true;
 }
 
-/* --- control flow ---------------------------------------------------------- */
+/* --- control flow --------------------------------------------------------- */
 
 static void worse(struct path *a, const struct path *b)
 {
@@ -307,7 +307,7 @@ static void loop(struct excl *x, struct node *n)
 	x->loops--;
 }
 
-static void foreach(struct excl *x, struct node *n)
+static void foreach (struct excl *x, struct node * n)
 {
 	struct node *arr = n->u.foreach.array;
 	struct var *v = named(arr);
@@ -326,8 +326,7 @@ static void foreach(struct excl *x, struct node *n)
 		touch(x, named(n->u.foreach.keys.v[i]), AC_SET,
 		      n->u.foreach.keys.v[i]);
 	if (n->u.foreach.value)
-		touch(x, named(n->u.foreach.value), AC_SET,
-		      n->u.foreach.value);
+		touch(x, named(n->u.foreach.value), AC_SET, n->u.foreach.value);
 	walk(x, n->u.foreach.body);
 	x->loops--;
 }
@@ -340,8 +339,8 @@ static void call_unknown(struct excl *x, const struct function *f,
 	unsigned i;
 
 	for (i = 0; i < x->p->globals.n; i++) {
-		struct access_at a = {.v = x->p->globals.v[i],
-				      .span = at->span, .torn = true};
+		struct access_at a = {
+		    .v = x->p->globals.v[i], .span = at->span, .torn = true};
 
 		if (effects_bit(e->writes, i))
 			a.kind = AC_SET;
@@ -404,8 +403,7 @@ static void walk(struct excl *x, struct node *n)
 			assign(x, a, false);
 		else if (a->kind == N_INCDEC) {
 			keys(x, a->u.incdec.a);
-			touch(x, named(a->u.incdec.a), AC_ADD,
-			      a->u.incdec.a);
+			touch(x, named(a->u.incdec.a), AC_ADD, a->u.incdec.a);
 		} else {
 			walk(x, a);
 		}
@@ -418,7 +416,7 @@ static void walk(struct excl *x, struct node *n)
 		touch(x, named(n->u.incdec.a), AC_XADD, n->u.incdec.a);
 		return;
 	case N_DELETE:
-		delete(x, n->u.unary.a);
+		delete (x, n->u.unary.a);
 		return;
 	case N_STAT:
 		a = n->u.stat.a;
@@ -440,7 +438,8 @@ static void walk(struct excl *x, struct node *n)
 		loop(x, n);
 		return;
 	case N_FOREACH:
-		foreach(x, n);
+		foreach (x, n)
+			;
 		return;
 	case N_CALL:
 		call(x, n);
@@ -508,7 +507,7 @@ static void walk_all(struct excl *x)
 	}
 }
 
-/* --- rules ----------------------------------------------------------------- */
+/* --- rules ---------------------------------------------------------------- */
 
 static bool runs_with_others(const struct probe *p)
 {
@@ -660,7 +659,7 @@ static void number_groups(struct excl *x, struct exclusion *e)
 		e->ngroups = LOCK_GROUPS;
 }
 
-/* --- words ----------------------------------------------------------------- */
+/* --- words ---------------------------------------------------------------- */
 
 static const char *place(struct excl *x, const struct span *at)
 {
@@ -699,13 +698,13 @@ static const char *lock_text(struct excl *x, const struct exclusion *e,
 		    place(x, &h->first->span), kind_text[h->second->kind],
 		    h->second->v->name, place(x, &h->second->span));
 	if (h->most > 1 && h->first)
-		return arena_printf(
-		    x->c->a, "lock {%s}: %s %s %s (%s)", names,
-		    kind_text[h->first->kind], h->first->v->name,
-		    h->first->torn || !h->first->once
-			? "in several steps"
-			: "while elements are deleted",
-		    place(x, &h->first->span));
+		return arena_printf(x->c->a, "lock {%s}: %s %s %s (%s)", names,
+				    kind_text[h->first->kind],
+				    h->first->v->name,
+				    h->first->torn || !h->first->once
+					? "in several steps"
+					: "while elements are deleted",
+				    place(x, &h->first->span));
 	for (k = 0; k < h->all.n && !b; k++)
 		b = x->f[h->all.v[k].v->index].because;
 	return arena_printf(x->c->a, "lock {%s}: %s needs it undisturbed (%s)",
@@ -748,7 +747,7 @@ static const char *free_text(struct excl *x, const struct handler *h)
 	return h->all.n ? text : "no lock: no globals";
 }
 
-/* --- live or banked -------------------------------------------------------- */
+/* --- live or banked ------------------------------------------------------- */
 
 /*
  * An aggregate that a kernel handler reads or deletes is live. What comes
@@ -807,8 +806,9 @@ static void mode_walk(struct modes *m, struct node *n)
 		break;
 	case N_PRINT:
 		a = n->u.print.args.n == 1 ? n->u.print.args.v[0] : NULL;
-		if (a && (a->kind == N_HIST || (a->kind == N_STAT &&
-		    a->u.stat.op == STAT_QUANTILES)))
+		if (a &&
+		    (a->kind == N_HIST ||
+		     (a->kind == N_STAT && a->u.stat.op == STAT_QUANTILES)))
 			m->host = true;
 		break;
 	case N_DELETE:
@@ -825,8 +825,7 @@ static void mode_walk(struct modes *m, struct node *n)
 		mode_branch(m, n->u.ternary.b, n->u.ternary.c);
 		return;
 	case N_CALL:
-		if (n->u.call.builtin &&
-		    (n->u.call.builtin->flags & BF_HOST))
+		if (n->u.call.builtin && (n->u.call.builtin->flags & BF_HOST))
 			m->host = true;
 		for (f = n->u.call.fn; f && !m->host; f = f->overload)
 			m->host = m->fn[f->index] == MODE_HOST;
@@ -890,7 +889,7 @@ static void set_modes(struct excl *x)
 	}
 }
 
-/* --- all of it ------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 {
@@ -925,8 +924,8 @@ struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 
 		for (k = 0; h->runs && k < h->all.n; k++)
 			e->probe_locks[i] |= e->lock_of[h->all.v[k].v->index];
-		e->why[i] = e->probe_locks[i] ? lock_text(&x, e, h)
-					      : free_text(&x, h);
+		e->why[i] =
+		    e->probe_locks[i] ? lock_text(&x, e, h) : free_text(&x, h);
 	}
 	return e;
 }

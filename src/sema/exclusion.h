@@ -29,7 +29,7 @@ struct exclusion {
 	uint32_t *lock_of;     /* by var.index: bit of its group, 0: none */
 	uint32_t *probe_locks; /* by probe.index: groups its handler takes */
 	unsigned ngroups;
-	const char **why;      /* by probe.index: "no lock: ...", "lock ..." */
+	const char **why; /* by probe.index: "no lock: ...", "lock ..." */
 };
 
 /* After sema_run() and numbering. Sets var.mode of aggregates too. */

@@ -14,7 +14,8 @@ struct infer {
 	struct compile *c;
 	struct function *fn; /* whose body it is, or NULL */
 	bool report, changed;
-	struct diag *last; /* the latest mismatch: index notes are added to it */
+	struct diag
+	    *last; /* the latest mismatch: index notes are added to it */
 };
 
 static enum type expr(struct infer *in, struct node *n, enum type want);
@@ -384,7 +385,7 @@ static void print_format(struct infer *in, struct node *n)
 }
 
 static enum type print_call(struct infer *in, struct node *n, enum type want,
-		       bool used)
+			    bool used)
 {
 	node_list *args = &n->u.print.args;
 	unsigned i;
@@ -404,8 +405,9 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 					keys(in, v, &a->u.index.keys);
 				continue;
 			}
-			t = expr(in, a, n->u.print.kind == PRINT_CHAR
-					    ? TY_LONG : TY_UNKNOWN);
+			t = expr(in, a,
+				 n->u.print.kind == PRINT_CHAR ? TY_LONG
+							       : TY_UNKNOWN);
 			if (t == TY_UNKNOWN)
 				unresolved(in, a);
 		}
@@ -532,7 +534,7 @@ static enum type expr(struct infer *in, struct node *n, enum type want)
 
 /* --- statements ----------------------------------------------------------- */
 
-static void foreach(struct infer *in, struct node *n)
+static void foreach (struct infer *in, struct node * n)
 {
 	struct node *arr = n->u.foreach.array, *val = n->u.foreach.value;
 	unsigned i;
@@ -606,7 +608,7 @@ static void do_return(struct infer *in, struct node *n)
 	n->type = f->type;
 }
 
-static void delete(struct infer *in, struct node *n)
+static void delete (struct infer *in, struct node *n)
 {
 	struct node *a = n->u.unary.a;
 
@@ -645,13 +647,14 @@ static void stmt(struct infer *in, struct node *n)
 		stmt(in, n->u.loop.body);
 		break;
 	case N_FOREACH:
-		foreach(in, n);
+		foreach (in, n)
+			;
 		break;
 	case N_RETURN:
 		do_return(in, n);
 		break;
 	case N_DELETE:
-		delete(in, n);
+		delete (in, n);
 		break;
 	case N_TRY:
 		stmt(in, n->u.try.body);

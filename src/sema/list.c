@@ -57,8 +57,8 @@ unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 	line = arena_array(c->a, struct line, out.n + 1);
 	for (i = 0; i < out.n; i++) {
 		line[n].p = out.v[i];
-		line[n++].point = out.v[i]->derivation ? out.v[i]->pn
-							: out.v[i]->pp;
+		line[n++].point =
+		    out.v[i]->derivation ? out.v[i]->pn : out.v[i]->pp;
 	}
 	qsort(line, n, sizeof(*line), by_point);
 	for (i = 0; i < n; i++) {

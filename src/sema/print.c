@@ -7,7 +7,7 @@
 #include "sema/builtin.h"
 #include "sema/sema.h"
 
-/* --- -p2: the reference's form --------------------------------------------- */
+/* --- -p2: the reference's form -------------------------------------------- */
 
 static void print_global(const struct var *v, FILE *f)
 {
@@ -148,7 +148,7 @@ void program_print(const struct program *p, FILE *f, bool verbose)
 		print_probe(p->probes.v[i], f, verbose);
 }
 
-/* --- --dump=types ---------------------------------------------------------- */
+/* --- --dump=types --------------------------------------------------------- */
 
 static void dump_type(enum type t, uint32_t width, FILE *f)
 {

@@ -16,7 +16,8 @@ enum { KEYS_MAX = 9 };
 
 /* What is kept per aggregate: union of all uses in the script. */
 struct agg_spec {
-	uint32_t ops;	   /* bit per enum stat_op; AVG, VARIANCE, ... imply more: see stat/cell.h */
+	/* Bit per enum stat_op; AVG, VARIANCE, ... imply more: stat/cell.h. */
+	uint32_t ops;
 	enum hist_kind hist;
 	int64_t lo, hi, step; /* HIST_LINEAR */
 	unsigned shift;	   /* @variance(x, shift): checked, no effect */
@@ -26,6 +27,12 @@ struct agg_spec {
 /* How an aggregate's reports are made exact (design: banks). */
 enum agg_mode { AGG_BANKED, AGG_LIVE };
 
+/*
+ * In a typed tree the parameter of @quantile (N_STAT's param, foreach's
+ * sort_param) is a number in parts per million. The script writes percent,
+ * @quantile(x, 99), or parts of a third parameter: @quantile(x, 999, 1000).
+ */
+
 /* A variable. Globals may be arrays; locals and parameters are scalars. */
 struct var {
 	const char *name;
@@ -34,11 +41,12 @@ struct var {
 	enum type type;
 	uint32_t width;	       /* strings: bytes incl. NUL, multiple of 8 */
 	bool is_global;
-	unsigned index;	       /* in program.globals, or in the owner's locals */
+	unsigned index; /* in program.globals, or in the owner's locals */
 	bool is_read, is_written, is_param;
 	bool broken;	       /* an error was reported: no more about it */
-	bool pointer_like;     /* assigned from a pointer-typed target: autoprint in hex */
-	const struct ctype *ctype; /* auto-cast: type of what it points to, or NULL */
+	bool pointer_like; /* assigned from a pointer: autoprint in hex */
+	/* Auto-cast: its type as a pointer, or NULL. */
+	const struct ctype *ctype;
 	/* globals only */
 	const struct source *src;
 	bool is_private, wrap, is_library;
@@ -52,8 +60,6 @@ struct var {
 	struct agg_spec agg;   /* type TY_STATS */
 	enum agg_mode mode;
 	unsigned ref_order;    /* order of first reference: autoprint */
-	/* exclusion analysis: who touches it, see sema/exclusion.h */
-	uint32_t access;       /* ACCESS_* bits, union over probes that take locks */
 };
 
 struct function {
@@ -67,7 +73,8 @@ struct function {
 	VEC(struct var *) locals; /* params first */
 	struct node *body;
 	int64_t priority;
-	struct function *overload; /* next of same name and arity; tried on `next` */
+	/* The next of same name and arity; tried on `next`. */
+	struct function *overload;
 	bool is_library, is_private, is_used, is_recursive;
 	bool uses_next;
 	unsigned index;	       /* in program.functions */
@@ -75,7 +82,8 @@ struct function {
 };
 
 struct program {
-	VEC(struct var *) globals;	/* used ones only, in order of declaration */
+	/* Used ones only, in order of declaration. */
+	VEC(struct var *) globals;
 	VEC(struct function *) functions; /* used ones only */
 	VEC(struct probe *) probes;	/* in order of running among equals */
 	VEC(struct file *) files;	/* parsed: user script first */
@@ -88,7 +96,8 @@ struct program {
  * Pass 2. Returns the program; mistakes are in c->diag (check
  * diags_errors()). files: user scripts in command-line order.
  */
-struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles);
+struct program *sema_run(struct compile *c, struct file **files,
+			 unsigned nfiles);
 /* -p2: the reference's dump; verbose adds bodies. */
 void program_print(const struct program *p, FILE *f, bool verbose);
 /* --dump=types: ast dump with types, widths, and the widths chosen for each

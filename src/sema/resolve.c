@@ -14,8 +14,8 @@
 enum use {
 	USE_READ = 1,
 	USE_WRITE = 2,
-	USE_FEED = 4,  /* <<< */
-	USE_STAT = 8,  /* operand of an extractor or histogram */
+	USE_FEED = 4,   /* <<< */
+	USE_STAT = 8,   /* operand of an extractor or histogram */
 	USE_WHOLE = 16, /* an array by its name alone: any arity */
 };
 
@@ -556,8 +556,8 @@ static void resolve_foreach(struct scope *sc, struct node *n)
 		if (nkeys != 1)
 			complain(c, ARITY, &arr->span, 1, (int)nkeys);
 	} else {
-		struct var *v = array_named(sc, arr->u.name.name, nkeys,
-					    &arr->span);
+		struct var *v =
+		    array_named(sc, arr->u.name.name, nkeys, &arr->span);
 
 		arr->u.name.var = v;
 		note_arity(sc, v, nkeys, &arr->span);

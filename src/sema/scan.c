@@ -83,8 +83,8 @@ static struct word next(struct scan *s)
 	if (*s->at == '"') {
 		skip_string(s);
 	} else if (is_name(*s->at) || *s->at == '@' || *s->at == '*') {
-		for (s->at++; s->at < s->end &&
-			      (is_name(*s->at) || *s->at == '*');)
+		for (s->at++;
+		     s->at < s->end && (is_name(*s->at) || *s->at == '*');)
 			s->at++;
 	} else {
 		for (i = 0; i < sizeof(punct) / sizeof(punct[0]); i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of the passes, and what a file declares. */
+#include "sema/sema.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sema/exclusion.h"
-#include "sema/sema.h"
 
 const char *type_name(enum type t)
 {
@@ -22,7 +23,7 @@ const struct source *sema_source_of(const struct span *at)
 	return at->src;
 }
 
-/* --- declarations ---------------------------------------------------------- */
+/* --- declarations --------------------------------------------------------- */
 
 static struct name_vars *vars_named(struct sema *s, const char *name)
 {
@@ -131,7 +132,7 @@ void sema_add_file(struct sema *s, struct file *f)
 	}
 }
 
-/* --- the program ----------------------------------------------------------- */
+/* --- the program ---------------------------------------------------------- */
 
 /* Globals that something names, in order of declaration. */
 static void collect_globals(struct sema *s)
@@ -180,7 +181,7 @@ static void number(struct program *p)
 		p->probes.v[i]->index = i;
 }
 
-/* --- -G -------------------------------------------------------------------- */
+/* --- -G ------------------------------------------------------------------- */
 
 static void bad_value(struct sema *s, const struct name_value *nv,
 		      const char *why)
@@ -242,7 +243,7 @@ static void set_globals(struct sema *s)
 	}
 }
 
-/* --- all of it ------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 static void fill_format(struct node *n, void *ctx)
 {
@@ -280,7 +281,8 @@ void sema_types(struct sema *s)
 	infer_program(s);
 }
 
-struct program *sema_run(struct compile *c, struct file **files, unsigned nfiles)
+struct program *sema_run(struct compile *c, struct file **files,
+			 unsigned nfiles)
 {
 	struct sema *s = sema_new(c, files, nfiles);
 	struct program *p = s->p;

@@ -29,28 +29,28 @@ struct sema {
 	struct compile *c;
 	struct program *p;
 	struct tapset *lib;
-	struct map *vars;	/* name -> struct name_vars */
-	struct map *fns;	/* name -> struct name_fns */
-	struct map *fn_of;	/* struct decl_function * -> struct function * */
-	struct map *bridges;	/* "name/n" -> function that calls a built-in */
+	struct map *vars;    /* name -> struct name_vars */
+	struct map *fns;     /* name -> struct name_fns */
+	struct map *fn_of;   /* struct decl_function * -> struct function * */
+	struct map *bridges; /* "name/n" -> function that calls a built-in */
 	VEC(struct decl_probe *) aliases; /* of files registered so far */
-	unsigned steps;		/* of alias expansion: bounds the fan-out */
-	unsigned refs;		/* counter for var.ref_order */
-	unsigned decls;		/* counter for var.index until sema ends */
-	unsigned expanded;	/* files of p->files whose probes are made */
+	unsigned steps;           /* of alias expansion: bounds the fan-out */
+	unsigned refs;            /* counter for var.ref_order */
+	unsigned decls;           /* counter for var.index until sema ends */
+	unsigned expanded;        /* files of p->files whose probes are made */
 	unsigned probes_resolved; /* probes of p->probes that are resolved */
-	unsigned resolved;	/* functions of p->functions that are resolved */
-	unsigned bad_types;	/* mismatches reported by infer */
-	uint64_t builtins[4];	/* bit per enum builtin_id that is called */
+	unsigned resolved;    /* functions of p->functions that are resolved */
+	unsigned bad_types;   /* mismatches reported by infer */
+	uint64_t builtins[4]; /* bit per enum builtin_id that is called */
 };
 
 /* Where names are looked up while a handler or a function is walked. */
 struct scope {
 	struct sema *s;
-	struct probe *probe;	/* NULL in functions */
-	struct function *fn;	/* NULL in handlers */
-	struct map *locals;	/* name -> var */
-	bool in_cond;		/* a probe's condition */
+	struct probe *probe;       /* NULL in functions */
+	struct function *fn;       /* NULL in handlers */
+	struct map *locals;        /* name -> var */
+	bool in_cond;              /* a probe's condition */
 	struct entry_set *entries; /* of @entry, or NULL */
 	struct probe_vars {
 		VEC(struct var *) v;

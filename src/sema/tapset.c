@@ -31,10 +31,10 @@ struct tapset {
 	VEC(struct lib_file) files; /* of -I, then the embedded ones */
 	VEC(struct dir_name) names; /* of -I */
 	unsigned first_embedded;
-	unsigned scanning;	    /* index of the file being scanned */
+	unsigned scanning; /* index of the file being scanned */
 };
 
-/* --- -I directories -------------------------------------------------------- */
+/* --- -I directories ------------------------------------------------------- */
 
 static char *slurp(struct compile *c, const char *path, size_t *ret_len)
 {
@@ -121,7 +121,8 @@ struct tapset *tapset_new(struct compile *c)
 	t->first_embedded = t->files.n;
 	for (i = 0; i < embedded_nfiles; i++) {
 		const struct embedded_file *e = &embedded_files[i];
-		struct lib_file f = {.name = e->name, .text = e->text,
+		struct lib_file f = {.name = e->name,
+				     .text = e->text,
 				     .len = e->len,
 				     .is_macros = e->is_macros};
 
@@ -130,14 +131,13 @@ struct tapset *tapset_new(struct compile *c)
 	return t;
 }
 
-/* --- reading --------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
 static struct source *open_source(struct tapset *t, const struct lib_file *f)
 {
 	struct source *src;
 
-	src = source_new(t->c->a, f->name, f->text, f->len,
-			 t->c->sources.n);
+	src = source_new(t->c->a, f->name, f->text, f->len, t->c->sources.n);
 	src->is_library = 1;
 	vec_push(t->c->a, &t->c->sources, src);
 	return src;
@@ -179,8 +179,8 @@ static unsigned lower_bound(enum tapset_kind kind, const char *name)
 		unsigned mid = lo + (hi - lo) / 2;
 		const struct embedded_name *e = &embedded_names[mid];
 
-		if (e->kind < (int)kind || (e->kind == (int)kind &&
-					    strcmp(e->name, name) < 0))
+		if (e->kind < (int)kind ||
+		    (e->kind == (int)kind && strcmp(e->name, name) < 0))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -197,8 +197,8 @@ void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
 	for (i = 0; i < t->names.n; i++) {
 		const struct dir_name *n = &t->names.v[i];
 
-		if (n->kind == kind && (wild ? probe_glob(name, n->name)
-					     : !strcmp(name, n->name)))
+		if (n->kind == kind &&
+		    (wild ? probe_glob(name, n->name) : !strcmp(name, n->name)))
 			read_file(t, n->file, out);
 	}
 	for (i = lower_bound(kind, wild ? "" : name); i < embedded_nnames;
@@ -222,8 +222,7 @@ void tapset_names(struct tapset *t, enum tapset_kind kind,
 	for (i = 0; i < t->names.n; i++)
 		if (t->names.v[i].kind == kind)
 			fn(ctx, t->names.v[i].name);
-	for (i = lower_bound(kind, ""); i < embedded_nnames &&
-					embedded_names[i].kind == (int)kind;
-	     i++)
+	for (i = lower_bound(kind, "");
+	     i < embedded_nnames && embedded_names[i].kind == (int)kind; i++)
 		fn(ctx, embedded_names[i].name);
 }

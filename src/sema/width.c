@@ -13,7 +13,7 @@ enum { ROUNDS_BEFORE_CAP = 6 };
 struct width {
 	struct compile *c;
 	struct function *fn;
-	uint32_t cap;	/* MAXSTRINGLEN, rounded up */
+	uint32_t cap; /* MAXSTRINGLEN, rounded up */
 	bool changed, to_cap;
 };
 
@@ -167,7 +167,8 @@ static void assign_width(struct width *w, struct node *n)
 static void foreach_width(struct width *w, struct node *n)
 {
 	struct var *v = n->u.foreach.array->kind == N_NAME
-			    ? n->u.foreach.array->u.name.var : NULL;
+			    ? n->u.foreach.array->u.name.var
+			    : NULL;
 	unsigned i;
 
 	if (!v)
@@ -222,8 +223,7 @@ static void node_width(struct width *w, struct node *n)
 		break;
 	case N_IN:
 		if (n->u.in.array->kind == N_NAME)
-			keys_width(w, n->u.in.array->u.name.var,
-				   &n->u.in.keys);
+			keys_width(w, n->u.in.array->u.name.var, &n->u.in.keys);
 		break;
 	case N_FOREACH:
 		foreach_width(w, n);

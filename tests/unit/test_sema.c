@@ -35,7 +35,7 @@ static struct program *analyse(struct compile *c, const char *text)
 	return p;
 }
 
-/* --- index ----------------------------------------------------------------- */
+/* --- index ---------------------------------------------------------------- */
 
 struct found {
 	char text[1000];
@@ -61,8 +61,10 @@ static const char *names(const char *text)
 
 TEST(scan_declarations)
 {
-	CHECK_STR(names("global a%[3] = 4, b = \"x{\", c = -1\nfunction f:long()"
-			" { global(x) }"), "g:a g:b g:c f:f ");
+	CHECK_STR(
+	    names("global a%[3] = 4, b = \"x{\", c = -1\nfunction f:long()"
+		  " { global(x) }"),
+	    "g:a g:b g:c f:f ");
 	CHECK_STR(names("private global a, b function f() {}"), "f:f ");
 	CHECK_STR(names("private function f() {} global c"), "g:c ");
 	CHECK_STR(names("probe a.b = c.d = begin, end { x = \"}\" }, { y }"
@@ -70,9 +72,11 @@ TEST(scan_declarations)
 		  "a:a a:c f:f g:z ");
 	CHECK_STR(names("probe begin { function } probe x += end {}"), "a:x ");
 	CHECK_STR(names("%( a == \"b\" %? function f() {} %: global g %)"
-			" function h() {}"), "f:f g:g f:h ");
+			" function h() {}"),
+		  "f:f g:g f:h ");
 	CHECK_STR(names("# function a\n// function b\n/* function c */\n"
-			"@define m %( function d %) function e() {}"), "f:e ");
+			"@define m %( function d %) function e() {}"),
+		  "f:e ");
 }
 
 TEST(scan_broken)
@@ -102,7 +106,7 @@ TEST(near_names)
 	arena_free(c->a);
 }
 
-/* --- calls ----------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------- */
 
 TEST(call_depth)
 {
@@ -129,7 +133,7 @@ TEST(call_depth)
 	arena_free(c->a);
 }
 
-/* --- exclusion ------------------------------------------------------------- */
+/* --- exclusion ------------------------------------------------------------ */
 
 /* What is said of the probes, a letter each: "-" no lock, or the group. */
 static const char *locks(const char *text)
@@ -159,12 +163,15 @@ TEST(no_lock)
 {
 	CHECK_STR(locks("global n " K "{ n++ } " T "{ println(n) }"), "--");
 	CHECK_STR(locks("global n, m " K "{ n++ m += 2 } "
-			"probe end { println(n, m) }"), "--");
+			"probe end { println(n, m) }"),
+		  "--");
 	CHECK_STR(locks("global s " K "{ s <<< 1 } " T
-			"{ println(@count(s), @sum(s)) delete s }"), "--");
+			"{ println(@count(s), @sum(s)) delete s }"),
+		  "--");
 	CHECK_STR(locks("global s, t " K "{ s[pid()] <<< 1 t <<< 2 } " T
 			"{ foreach (k in s-) println(k, @count(s[k])) "
-			"println(@sum(t)) delete s }"), "--");
+			"println(@sum(t)) delete s }"),
+		  "--");
 	CHECK_STR(locks("global max probe begin { max = 5 } " K
 			"{ if (pid() > max && tid() < max) exit() }"),
 		  "--");
@@ -174,47 +181,58 @@ TEST(no_lock)
 		  "--");
 	/* One path at a time. */
 	CHECK_STR(locks("global n, m " K "{ if (pid()) n = 1 else m = 1 } " T
-			"{ println(n) } " T "{ println(m) }"), "---");
+			"{ println(n) } " T "{ println(m) }"),
+		  "---");
 }
 
 TEST(lock_needed)
 {
 	CHECK_STR(locks("global n " K "{ n = n + 1 } "
-			"probe end { println(n) }"), "a-");
+			"probe end { println(n) }"),
+		  "a-");
 	CHECK_STR(locks("global x, y " K "{ x++ y++ } " T
-			"{ if (x != y) println(\"torn\") }"), "aa");
+			"{ if (x != y) println(\"torn\") }"),
+		  "aa");
 	CHECK_STR(locks("global n " K "{ n++ } " T "{ println(n) n = 0 }"),
 		  "aa");
 	CHECK_STR(locks("global a " K "{ a[cpu()] -= 5 a[0] += 5 } " T
-			"{ foreach (k in a) println(a[k]) }"), "aa");
+			"{ foreach (k in a) println(a[k]) }"),
+		  "aa");
 	CHECK_STR(locks("global a " K "{ if (!(pid() in a)) a[pid()] = 1 } "
-			"probe end { println(a[1]) }"), "a-");
-	CHECK_STR(locks("global s " K "{ s = execname() } " T
-			"{ println(s) }"), "aa");
+			"probe end { println(a[1]) }"),
+		  "a-");
+	CHECK_STR(locks("global s " K "{ s = execname() } " T "{ println(s) }"),
+		  "aa");
 	/* In a loop, once is often. */
 	CHECK_STR(locks("global n " K "{ for (i = 0; i < 3; i++) n = i } " T
-			"{ println(n) }"), "aa");
+			"{ println(n) }"),
+		  "aa");
 	/* Through functions, and in conditions. */
 	CHECK_STR(locks("global n function f() { n = n + 1 } " K
-			"{ f() } probe end { println(n) }"), "a-");
-	CHECK_STR(locks("global on " K "if (on) { on = 0 } " T
-			"{ on = 1 }"), "aa");
+			"{ f() } probe end { println(n) }"),
+		  "a-");
+	CHECK_STR(locks("global on " K "if (on) { on = 0 } " T "{ on = 1 }"),
+		  "aa");
 	/* An aggregate and a counter that are compared. */
 	CHECK_STR(locks("global s, n " K "{ s <<< 1 n++ } " T
-			"{ if (@count(s) != n) println(n) }"), "aa");
+			"{ if (@count(s) != n) println(n) }"),
+		  "aa");
 }
 
 TEST(lock_groups)
 {
 	CHECK_STR(locks("global a, b " K "{ a = a + 1 } " K "{ b = b + 1 } "
-			"probe end { println(a, b) }"), "ab-");
-	CHECK_STR(locks("global a, b, c " K "{ a = b } " K "{ b = c } "
-			K "{ c = 1 } probe end { println(a, b, c) }"), "aaa-");
+			"probe end { println(a, b) }"),
+		  "ab-");
+	CHECK_STR(locks("global a, b, c " K "{ a = b } " K "{ b = c } " K
+			"{ c = 1 } probe end { println(a, b, c) }"),
+		  "aaa-");
 }
 
 /* A perf event may interrupt a thread that holds its own element. */
 TEST(by_thread)
 {
 	CHECK_STR(locks("global t " K "{ if (t[tid()]) delete t[tid()] } "
-			"probe end { println(t[1]) }"), "a-");
+			"probe end { println(t[1]) }"),
+		  "a-");
 }
