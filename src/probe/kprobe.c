@@ -120,7 +120,7 @@ static void suggest_function(struct compile *c, const struct match *m,
 		vec_push(c->a, out, near.name[i]);
 }
 
-/* --- target variables ------------------------------------------------------ */
+/* --- target variables ----------------------------------------------------- */
 
 static const struct ctype *proto_of(struct compile *c, struct probe *p)
 {
@@ -271,7 +271,7 @@ static void names_function(struct compile *c, struct probe *p, ctx_names *out)
 	}
 }
 
-/* --- attaching ------------------------------------------------------------- */
+/* --- attaching ------------------------------------------------------------ */
 
 static const char *explain(struct compile *c, const struct kprobe *k, int err)
 {

@@ -12,7 +12,7 @@
 
 enum { ARGS_MAX = 12 };
 
-/* --- arguments ------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------ */
 
 /* Registers by their 64-bit name; byte offsets in struct pt_regs. */
 static const struct {
@@ -156,7 +156,7 @@ static const char *argument_text(struct compile *c, const char *args,
 	}
 }
 
-/* --- target variables ------------------------------------------------------ */
+/* --- target variables ----------------------------------------------------- */
 
 static int all_args(struct compile *c, const struct uprobe *u, struct node *n)
 {
@@ -236,7 +236,7 @@ static void names_mark(struct compile *c, struct probe *p, ctx_names *out)
 	}
 }
 
-/* --- expanding ------------------------------------------------------------- */
+/* --- expanding ------------------------------------------------------------ */
 
 static void add_mark(struct compile *c, const struct match *m,
 		     const struct elf_file *f, const struct elf_mark *k,

@@ -52,8 +52,8 @@ static int expand_profile(struct compile *c, const struct match *m,
 	if (m->pattern->tag == 1) {
 		hz = m->arg[3]->num;
 		if (hz <= 0)
-			return family_refuse(c, m,
-					     "frequency must be greater than 0");
+			return family_refuse(
+			    c, m, "frequency must be greater than 0");
 	}
 	s = sampler_probe(c, m, out);
 	s->type = PERF_TYPE_SOFTWARE;
@@ -90,7 +90,7 @@ static int expand_perf(struct compile *c, const struct match *m,
 	return 0;
 }
 
-/* --- attaching ------------------------------------------------------------- */
+/* --- attaching ------------------------------------------------------------ */
 
 typedef VEC(unsigned) cpu_list;
 

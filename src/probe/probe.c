@@ -31,7 +31,7 @@ bool probe_glob(const char *pattern, const char *name)
 	return name_glob(pattern, name);
 }
 
-/* --- a pattern's text, taken apart ---------------------------------------- */
+/* --- a pattern's text, taken apart --------------------------------------- */
 
 struct part {
 	char name[24];
@@ -69,7 +69,7 @@ static bool part_matches(const struct part *p, const struct component *w)
 	return w->arg.type == p->arg && probe_glob(w->name, p->name);
 }
 
-/* --- matching -------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------- */
 
 struct matcher {
 	const struct point *pt;
@@ -121,7 +121,7 @@ static void match_fill(struct compile *c, const struct matcher *mt,
 	}
 }
 
-/* --- why a point matches nothing ------------------------------------------- */
+/* --- why a point matches nothing ------------------------------------------ */
 
 /* How many leading components of pt some pattern shares. */
 static unsigned common_prefix(const struct point *pt, const struct parts *pat)
@@ -148,8 +148,8 @@ static bool has_wildcard(const char *name)
 }
 
 /*
- * Component `at` of an alias (a dotted name), where the components before it are
- * those that are written; NULL otherwise.
+ * Component `at` of an alias (a dotted name), where the components before it
+ * are those that are written; NULL otherwise.
  */
 static const char *alias_part(struct compile *c, const struct point *pt,
 			      unsigned at, const char *alias)

@@ -33,19 +33,22 @@ enum prog_kind {
 	PROG_RAW_TP,	 /* BPF_PROG_TYPE_RAW_TRACEPOINT: ctx = u64 args[] */
 	PROG_TP_BTF,	 /* BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP */
 	PROG_TRACEPOINT, /* BPF_PROG_TYPE_TRACEPOINT: ctx = the record */
-	PROG_KPROBE,	 /* BPF_PROG_TYPE_KPROBE: ctx = pt_regs; kprobes and uprobes */
-	PROG_FENTRY, PROG_FEXIT, /* BPF_PROG_TYPE_TRACING: ctx = u64 args[] (, ret) */
-	PROG_PERF_EVENT, /* BPF_PROG_TYPE_PERF_EVENT: ctx = pt_regs, period, addr */
+	PROG_KPROBE,	 /* BPF_PROG_TYPE_KPROBE: ctx = pt_regs; uprobes too */
+	/* BPF_PROG_TYPE_TRACING: ctx = u64 args[] (, ret) */
+	PROG_FENTRY, PROG_FEXIT,
+	PROG_PERF_EVENT, /* BPF_PROG_TYPE_PERF_EVENT: ctx = pt_regs, ... */
 };
 
 /* May the same program run on top of itself on one CPU? (design: aggregates) */
 enum guard {
-	GUARD_SELF,	    /* raw_tp, tp_btf, tracepoint, kprobe, perf: never on itself */
+	GUARD_SELF,	    /* raw_tp, tp_btf, tracepoint, kprobe, perf: never */
 	GUARD_PREEMPTIBLE,  /* uprobe, USDT: may be preempted by itself */
 };
 
 /* When a host probe runs. */
-enum host_when { WHEN_BEGIN, WHEN_END, WHEN_ERROR, WHEN_TIMER, WHEN_NEVER, WHEN_OTHER };
+enum host_when {
+	WHEN_BEGIN, WHEN_END, WHEN_ERROR, WHEN_TIMER, WHEN_NEVER, WHEN_OTHER
+};
 
 struct host_timer {
 	int64_t period_ns;
@@ -57,7 +60,7 @@ struct probe {
 	unsigned index;		    /* in program.probes, order of running */
 	const struct family *family;
 	const char *pp;		    /* resolved point, as pp() gives it */
-	const char *pn;		    /* as written (alias name), as pn() gives it */
+	const char *pn;		    /* as written (alias), as pn() gives it */
 	struct point *written;	    /* the point it came from */
 	struct span span;	    /* of the written point */
 	enum place place;
@@ -71,13 +74,13 @@ struct probe {
 	/* families' own: what attach needs, what target() looks at */
 	void *data;
 	/* sema */
-	struct node *body;	    /* clone, resolved and typed, prologues included */
+	struct node *body;	    /* clone, resolved, typed, with prologues */
 	struct node *cond;	    /* all `if` conditions and-ed, or NULL */
 	VEC(struct var *) locals;
 	struct function *scope;	    /* reserved for @entry snapshots */
-	const char *derivation;	    /* "timer.s(1),timer.ms(5)": the written list */
+	const char *derivation;	    /* "timer.s(1),timer.ms(5)": as written */
 	bool elided;
-	uint64_t ctx_used;	    /* bit n: argument word n of the context is read */
+	uint64_t ctx_used;	    /* bit n: context word n is read */
 };
 
 typedef VEC(struct probe *) probe_list;
@@ -87,9 +90,10 @@ struct match {
 	const struct point *point;
 	const struct pattern *pattern;
 	unsigned first;		/* index of the first component matched */
-	const struct literal *arg[8]; /* arguments of the matched components, in order; missing ones NULL */
+	/* argument of each matched component; missing ones NULL */
+	const struct literal *arg[8];
 	unsigned nargs;
-	const char *name[8];	/* matched component names, wildcards replaced */
+	const char *name[8];	/* matched components, wildcards replaced */
 	unsigned nparts;
 	bool quiet;		/* optional: a refusal is not an error */
 };
@@ -112,7 +116,7 @@ struct attach {
 };
 
 struct family {
-	const char *name;  /* "begin", "timer", "trace", "uprobe", "perf", ... */
+	const char *name;  /* "begin", "timer", "trace", "uprobe", ... */
 	const char *type;  /* what probe_type() returns */
 	/*
 	 * Appends the probes that a matched point stands for (several for
@@ -120,16 +124,19 @@ struct family {
 	 * having reported why, -1. A point that matches nothing returns 0 and
 	 * appends nothing: sema reports it with names that are near.
 	 */
-	int (*expand)(struct compile *c, const struct match *m, probe_list *out);
+	int (*expand)(struct compile *c, const struct match *m,
+		      probe_list *out);
 	/*
 	 * Resolves a N_TARGET ($x and tails) in a handler of p: fills
 	 * n->u.target.access, n->type, n->width. 0, or -1 having reported
 	 * (nothing reported when quiet: @defined). NULL: no target variables.
 	 */
-	int (*target)(struct compile *c, struct probe *p, struct node *n, bool quiet);
+	int (*target)(struct compile *c, struct probe *p, struct node *n,
+		      bool quiet);
 	void (*names)(struct compile *c, struct probe *p, ctx_names *out);
 	/* Names near a point that matched no probe, best first. */
-	void (*suggest)(struct compile *c, const struct match *m, name_list *out);
+	void (*suggest)(struct compile *c, const struct match *m,
+			name_list *out);
 	/*
 	 * Attaches the loaded program. Returns 0, or a negative errno with
 	 * *ret_why telling what was refused and what would help (arena text).
@@ -138,7 +145,8 @@ struct family {
 	int (*attach)(struct compile *c, struct probe *p, int prog_fd,
 		      struct attach *ret, const char **ret_why);
 	/* For load: expected_attach_type, attach_btf_id, name. May be NULL. */
-	int (*load_opts)(struct compile *c, struct probe *p, struct load_opts *ret);
+	int (*load_opts)(struct compile *c, struct probe *p,
+			 struct load_opts *ret);
 };
 
 struct load_opts {
@@ -164,8 +172,9 @@ extern const unsigned probe_npatterns;
  * components. Reports mismatches with the reference's texts ("probe point
  * mismatch (similar: ...)", "probe point truncated (follow: ...)") chained to
  * "while resolving probe point" unless the point is optional. Returns the
- * number of probes appended, or -1 having reported. aliases: dotted names that could
- * also start a point ("init", "syscall.open"), for the similar and follow lists.
+ * number of probes appended, or -1 having reported. aliases: dotted names that
+ * could also start a point ("init", "syscall.open"), for the similar and follow
+ * lists.
  */
 int probe_resolve(struct compile *c, const struct point *pt,
 		  const char *const *aliases, unsigned naliases,

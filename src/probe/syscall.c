@@ -3,11 +3,11 @@
  * System calls by name. All probes on entries share one program on the
  * tracepoint sys_enter (returns: sys_exit) which jumps to the handler of the
  * call's number through a program array: a handler runs for its own call only,
- * and any number of them costs one dispatch. The tapset makes syscall.NAME, with
- * its variables, of these points. Tags: 0 entry, 1 return.
+ * and any number of them costs one dispatch. The tapset makes syscall.NAME,
+ * with its variables, of these points. Tags: 0 entry, 1 return.
  *
- * Calls of 32-bit programs have numbers of their own; the dispatcher leaves them
- * out.
+ * Calls of 32-bit programs have numbers of their own; the dispatcher leaves
+ * them out.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -81,7 +81,7 @@ static void suggest_syscall(struct compile *c, const struct match *m,
 		vec_push(c->a, out, near.name[i]);
 }
 
-/* --- target variables ------------------------------------------------------ */
+/* --- target variables ----------------------------------------------------- */
 
 /* A register that passed an argument; it is still there on return. */
 static struct access argument(struct compile *c, unsigned i, int size,
@@ -113,7 +113,8 @@ static bool parse_argument(const char *name, unsigned *ret_i, int *ret_size,
 		const char *head;
 		int size;
 		bool sign;
-	} forms[] = {{"$arg", 8, false}, {"$int", 4, true}, {"$uint", 4, false}};
+	} forms[] = {
+	    {"$arg", 8, false}, {"$int", 4, true}, {"$uint", 4, false}};
 
 	for (unsigned i = 0; i < 3; i++) {
 		size_t len = strlen(forms[i].head);
@@ -199,7 +200,7 @@ static void names_syscall(struct compile *c, struct probe *p, ctx_names *out)
 		vec_push(c->a, out, n);
 }
 
-/* --- attaching ------------------------------------------------------------- */
+/* --- attaching ------------------------------------------------------------ */
 
 /* A dispatcher and its program array; a second one where two probes are on one
  * call. */

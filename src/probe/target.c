@@ -57,7 +57,7 @@ int target_unknown(struct compile *c, struct probe *p, struct node *n,
 	return -1;
 }
 
-/* --- @cast and its kin ----------------------------------------------------- */
+/* --- @cast and its kin ---------------------------------------------------- */
 
 static int no_types(struct compile *c, const struct node *n, bool quiet)
 {
@@ -132,8 +132,9 @@ int probe_address(struct compile *c, struct node *n, bool quiet)
 {
 	struct node *to = n->u.unary.a;
 	struct access *a = to->u.target.access;
-	struct access_step *last = a && a->steps.n ? &vec_last(&a->steps) : NULL;
+	struct access_step *last;
 
+	last = a && a->steps.n ? &vec_last(&a->steps) : NULL;
 	if (!last || a->base == ACC_TEXT || last->bit_size) {
 		if (!quiet)
 			complain(c, NO_ADDRESS, &n->span,

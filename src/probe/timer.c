@@ -52,8 +52,8 @@ static int expand_unit(struct compile *c, const struct match *m,
 		int64_t r = m->arg[2]->num;
 
 		if (r < 0 || r > n)
-			return family_refuse(c, m,
-					     "randomization value out of range");
+			return family_refuse(
+			    c, m, "randomization value out of range");
 		p->timer.randomize_ns = r * u->ns;
 	}
 	vec_push(c->a, out, p);

@@ -127,7 +127,7 @@ static void suggest_trace(struct compile *c, const struct match *m,
 		vec_push(c->a, out, near.name[i]);
 }
 
-/* --- target variables ------------------------------------------------------ */
+/* --- target variables ----------------------------------------------------- */
 
 static const struct ctype *trace_args(struct compile *c, struct probe *p)
 {
@@ -231,7 +231,7 @@ static void names_trace(struct compile *c, struct probe *p, ctx_names *out)
 	}
 }
 
-/* --- attaching ------------------------------------------------------------- */
+/* --- attaching ------------------------------------------------------------ */
 
 static const char *explain(struct compile *c, const struct trace *t, int err)
 {

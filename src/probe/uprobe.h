@@ -17,7 +17,7 @@ struct uprobe {
 	const char *path;    /* file to open, maybe below /proc/PID/root */
 	uint64_t offset;     /* in the file */
 	uint64_t semaphore;  /* in the file: counts users of a static probe */
-	long pid;	     /* only in this process; 0: in all, -1: in the target */
+	long pid;	     /* in this process; 0: all, -1: the target */
 	bool is_return;
 	struct uprobe_how *how;
 	const char *args;    /* a static probe's arguments, or NULL */

@@ -97,7 +97,7 @@ int uprobe_load_opts(struct compile *c, struct probe *p, struct load_opts *ret)
 	return 0;
 }
 
-/* --- the older way --------------------------------------------------------- */
+/* --- the older way -------------------------------------------------------- */
 
 static int read_number(const char *path, const char *format, unsigned *ret)
 {
@@ -152,7 +152,7 @@ static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 	return fd;
 }
 
-/* --- both ------------------------------------------------------------------ */
+/* --- both ----------------------------------------------------------------- */
 
 static const char *explain(struct compile *c, const struct uprobe *u, long pid,
 			   int err)

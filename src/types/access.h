@@ -16,7 +16,7 @@ struct ctype;
 
 enum access_base {
 	ACC_ARG,   /* the arg-th 64-bit word of a raw tracepoint's context */
-	ACC_REG,   /* the arg-th register of pt_regs: byte offset in struct pt_regs */
+	ACC_REG,   /* the register at byte offset arg of struct pt_regs */
 	ACC_CTX,   /* arg bytes into the context, load_size bytes */
 	ACC_VALUE, /* the value of the expression `value` (@cast, auto-cast) */
 	ACC_CONST, /* the number `constant`: @defined results, &global */
@@ -28,11 +28,12 @@ struct access_step {
 	int64_t off;	     /* bytes added to the address */
 	struct node *index;  /* NULL, or: address += index * scale */
 	uint32_t scale;
-	uint8_t load;	     /* 0: address only (array, struct); else 1 2 4 8 bytes */
+	uint8_t load;	     /* 0: address only (array, struct); else bytes */
 	bool sign;	     /* sign-extend what was loaded */
 	bool user;	     /* load from user space (also when access.user) */
-	uint8_t bit_off, bit_size; /* bit_size 0: not a bit-field; bit_off from bit 0 of the loaded word */
-	bool trusted;	     /* tp_btf: the pointer may be loaded from directly */
+	/* bit_size 0: no bit-field; bit_off from bit 0 of the loaded word */
+	uint8_t bit_off, bit_size;
+	bool trusted;	     /* tp_btf: may be loaded from directly */
 };
 
 struct access {
@@ -44,7 +45,7 @@ struct access {
 	struct node *value;
 	int64_t constant;
 	struct node *text; /* a typed N_PRINT with to_string */
-	uint8_t narrow;	   /* base value's own size in bytes, 0 or 8: all 64 bits */
+	uint8_t narrow;	   /* base value's own bytes; 0 or 8: all 64 bits */
 	VEC(struct access_step) steps;
 	const struct ctype *type; /* of the result: auto-cast, pretty-print */
 };

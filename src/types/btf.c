@@ -42,7 +42,7 @@ struct ctypes {
 	struct ctype none;    /* void, and whatever cannot be read */
 };
 
-/* --- the file -------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------- */
 
 /* sysfs lets the file be mapped since 6.16; before that it is copied. */
 static int file_load(struct ctypes *t, const char *path)
@@ -220,7 +220,7 @@ void types_close(struct compile *c)
 	c->kernel_types = NULL;
 }
 
-/* --- from a record to a ctype ---------------------------------------------- */
+/* --- from a record to a ctype --------------------------------------------- */
 
 static const struct btf_type *record(const struct ctypes *t, uint32_t id)
 {
@@ -425,7 +425,7 @@ const struct ctype *ctype_fill(const struct ctype *t)
 	return t;
 }
 
-/* --- finding by name ------------------------------------------------------- */
+/* --- finding by name ------------------------------------------------------ */
 
 /* Names are kept once each: find the text, then compare offsets only. 0: the
  * name does not occur. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Offsets of kernel members that generated code reads itself: ppid, euid, ... */
+/* Offsets of kernel members that generated code reads: ppid, euid, ... */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

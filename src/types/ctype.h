@@ -37,7 +37,7 @@ struct ctype {
 	enum ctype_repr repr;
 	bool sign;
 	bool filled;	      /* members or constants have been read */
-	const char *name;     /* of struct, union, enum, typedef, int; "" if none */
+	const char *name;     /* of struct, enum, typedef, int; "" if none */
 	uint64_t size;	      /* bytes; of arrays too */
 	uint32_t count;	      /* CT_ARRAY: elements */
 	uint32_t id;	      /* in where it was read from */

@@ -33,7 +33,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 	return NULL;
 }
 
-/* --- opening --------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------- */
 
 /* "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. */
 static const char *debug_path(struct compile *c, Elf *elf)
@@ -153,7 +153,7 @@ uint64_t elf_offset(const struct elf_file *f, uint64_t addr)
 	return 0;
 }
 
-/* --- functions ------------------------------------------------------------- */
+/* --- functions ------------------------------------------------------------ */
 
 /* "memcpy@@GLIBC_2.14" is memcpy; the compiler's parts (f.cold) stay apart. */
 static const char *plain_name(struct compile *c, const char *name)
@@ -260,7 +260,7 @@ void elf_find_needed(struct compile *c, const struct elf_file *f,
 	}
 }
 
-/* --- static probes --------------------------------------------------------- */
+/* --- static probes -------------------------------------------------------- */
 
 /*
  * A note of type 3, owner "stapsdt": three addresses (of the probe, of the
@@ -328,7 +328,7 @@ int elf_find_marks(struct compile *c, const struct elf_file *f,
 	return 0;
 }
 
-/* --- where programs are ---------------------------------------------------- */
+/* --- where programs are --------------------------------------------------- */
 
 static const char *try_path(struct compile *c, const char *root,
 			    const char *dir, size_t dir_len, const char *name)

@@ -14,7 +14,8 @@
 static bool is_artefact(const char *name)
 {
 	return strchr(name, '.') || !strncmp(name, "__pfx_", 6) ||
-	       !strncmp(name, "__cfi_", 6) || !strncmp(name, "__UNIQUE_ID_", 12);
+	       !strncmp(name, "__cfi_", 6) ||
+	       !strncmp(name, "__UNIQUE_ID_", 12);
 }
 
 /* "ffffffff81000000 T name\t[module]" taken apart in place. */

@@ -33,14 +33,15 @@ int types_tracepoints(struct compile *c, const char *glob, name_vec *ret);
 /* A kernel function's prototype (CT_FUNC), or NULL. */
 const struct ctype *types_function(struct compile *c, const char *name);
 int types_functions(struct compile *c, const char *glob, name_vec *ret);
-/* BTF ids for BPF_PROG_LOAD: of typedef btf_trace_NAME, of a function; 0 none. */
+/* BTF ids for BPF_PROG_LOAD: of a typedef btf_trace_NAME, of a function; 0:
+ * there is none. */
 uint32_t types_tracepoint_id(struct compile *c, const char *name);
 uint32_t types_function_id(struct compile *c, const char *name);
 /* Value of an enumerator of any enum. */
 bool types_constant(struct compile *c, const char *name, int64_t *ret);
 /*
- * Byte offset of a member chain "real_parent.tgid", "signal.pids[2]" reached from a struct: one
- * entry per pointer that has to be followed. ret_off[0..n-1]; the last one is
+ * Byte offset of a member chain "real_parent.tgid", "signal.pids[2]" reached
+ * from a struct: one entry per pointer that has to be followed. ret_off[0..n-1]; the last one is
  * the value's own, *ret_size its bytes (negative: signed). Returns the number
  * of entries, or -ENOENT.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* types/: the running kernel's types. What is asserted holds for all kernels. */
+/* types/: the running kernel's types; what is asserted holds for all. */
 #include "test.h"
 
 #include <errno.h>
