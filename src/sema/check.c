@@ -160,19 +160,33 @@ static void shift(struct check *k, struct node *n, struct var *v)
 	v->agg.shift = (unsigned)bits;
 }
 
-/* p percent, or p parts of the whole d, becomes parts per million. */
-static void quantile(struct check *k, struct node *p, const struct span *at,
-		     int64_t whole)
+/*
+ * p percent becomes parts per million. The parser gives "p of d" as a BINARY
+ * node without an operator.
+ */
+static void quantile(struct check *k, struct node *p, const struct span *at)
 {
-	int64_t v = p->u.num;
+	int64_t v, whole = 100;
 
-	if (whole <= 0 || whole > 1000000000 || v < 0 || v > whole) {
-		complain(k->c, QUANTILE_RANGE, at, (long long)v,
-			 (long long)whole);
-		p->u.num = 0;
+	if (p->kind == N_BINARY && p->u.binary.op == OPER_NONE &&
+	    p->u.binary.a->kind == N_NUM && p->u.binary.b->kind == N_NUM) {
+		v = p->u.binary.a->u.num;
+		whole = p->u.binary.b->u.num;
+	} else if (p->kind == N_NUM) {
+		v = p->u.num;
+	} else {
+		complain(k->c, STAT_PARAM, &p->span,
+			 stat_op_name(STAT_QUANTILE));
 		return;
 	}
-	p->u.num = (int64_t)((__int128)v * 1000000 / whole);
+	p->kind = N_NUM;
+	p->type = TY_LONG;
+	p->u.num = 0;
+	if (whole <= 0 || whole > 1000000000 || v < 0 || v > whole)
+		complain(k->c, QUANTILE_RANGE, at, (long long)v,
+			 (long long)whole);
+	else
+		p->u.num = v * 1000000 / whole;
 }
 
 static void extractor(struct check *k, struct node *n)
@@ -182,15 +196,10 @@ static void extractor(struct check *k, struct node *n)
 
 	if (v)
 		uses(v, n->u.stat.op);
-	if (p && p->kind != N_NUM) {
-		complain(k->c, STAT_PARAM, &p->span,
-			 stat_op_name(n->u.stat.op));
-		return;
-	}
 	if (n->u.stat.op == STAT_VARIANCE && v)
 		shift(k, n, v);
 	if (n->u.stat.op == STAT_QUANTILE && p)
-		quantile(k, p, &n->span, 100);
+		quantile(k, p, &n->span);
 }
 
 static void sort_order(struct check *k, struct node *n)
@@ -206,13 +215,8 @@ static void sort_order(struct check *k, struct node *n)
 		n->u.foreach.sort_op = STAT_COUNT;
 	}
 	uses(v, n->u.foreach.sort_op);
-	if (n->u.foreach.sort_op != STAT_QUANTILE)
-		return;
-	if (!p || p->kind != N_NUM)
-		complain(k->c, STAT_PARAM, &arr->span,
-			 stat_op_name(STAT_QUANTILE));
-	else
-		quantile(k, p, &arr->span, 100);
+	if (n->u.foreach.sort_op == STAT_QUANTILE && p)
+		quantile(k, p, &arr->span);
 }
 
 /* --- everything else ------------------------------------------------------ */

@@ -407,6 +407,17 @@ static void never_node(struct node *n, void *ctx)
 	n->u.num = 0;
 }
 
+/* Its value comes from the command line. */
+static bool is_given(const struct compile *c, const struct var *v)
+{
+	unsigned i;
+
+	for (i = 0; i < c->set.globals.n; i++)
+		if (!strcmp(c->set.globals.v[i].name, v->name))
+			return true;
+	return false;
+}
+
 /* Locals that nothing ever assigns to are 0. */
 static void never_assigned(struct elide *x)
 {
@@ -429,7 +440,7 @@ static void never_assigned(struct elide *x)
 		struct var *g = p->globals.v[i];
 
 		if (g->is_written || !g->is_read || g->is_library ||
-		    g->init.type != TY_UNKNOWN)
+		    g->init.type != TY_UNKNOWN || is_given(x->c, g))
 			continue;
 		complain(x->c, NEVER_GLOBAL, &g->span, g->name,
 			 similar(&v, g->name));

@@ -661,6 +661,28 @@ static void resolve_match(struct scope *sc, struct node *n)
 		complain(c, REGEX_BAD, &n->u.match.pattern_span, pos, msg);
 }
 
+/* @kderef(size, address) is the built-in that reads memory. */
+static void resolve_deref(struct scope *sc, struct node *n, enum builtin_id id)
+{
+	node_list args = n->u.atword.args;
+	struct node *size;
+
+	if (args.n != 2) {
+		complain(sc->s->c, ARITY_CALL, &n->span, n->u.atword.word, 2u);
+		return;
+	}
+	resolve_list(sc, &args);
+	size = args.v[0];
+	args.v[0] = args.v[1];
+	args.v[1] = size;
+	memset(&n->u, 0, sizeof(n->u));
+	n->kind = N_CALL;
+	n->u.call.builtin = builtin_at(id);
+	n->u.call.name = n->u.call.builtin->name;
+	n->u.call.args = args;
+	note_builtin(sc->s, n->u.call.builtin);
+}
+
 static void resolve_atword(struct scope *sc, struct node *n)
 {
 	struct compile *c = sc->s->c;
@@ -673,7 +695,11 @@ static void resolve_atword(struct scope *sc, struct node *n)
 		n->u.num = 0;
 		return;
 	}
-	complain(c, NOT_YET, &n->span, word);
+	if (!strcmp(word, "@kderef") || !strcmp(word, "@uderef"))
+		resolve_deref(sc, n,
+			      word[1] == 'k' ? BI_KERNEL_READ : BI_USER_READ);
+	else
+		complain(c, NOT_YET, &n->span, word);
 }
 
 static void resolve_try(struct scope *sc, struct node *n)

@@ -13,7 +13,8 @@ enum { ROUNDS_BEFORE_CAP = 6 };
 struct width {
 	struct compile *c;
 	struct function *fn;
-	uint32_t cap; /* MAXSTRINGLEN, rounded up */
+	uint32_t cap;    /* MAXSTRINGLEN, rounded up */
+	uint32_t probes; /* longest that pp(), pn() and the like return */
 	bool changed, to_cap;
 };
 
@@ -123,7 +124,9 @@ static void call_width(struct width *w, struct node *n)
 	}
 	if (!b || n->type != TY_STRING)
 		return;
-	if (b->width == 0)
+	if (b->flags & BF_CONST)
+		n->width = w->probes;
+	else if (b->width == 0)
 		n->width = w->cap;
 	else if (b->width < 0)
 		n->width = capped(w, n->u.call.args.v[0]->width);
@@ -285,6 +288,23 @@ static void round_over(struct width *w, struct program *p)
 	}
 }
 
+/* Parts of a probe point are no longer than the whole. */
+static uint32_t longest_point(const struct width *w, const struct program *p)
+{
+	size_t most = 32; /* probe_type() */
+	unsigned i;
+
+	for (i = 0; i < p->probes.n; i++) {
+		const struct probe *pr = p->probes.v[i];
+
+		if (strlen(pr->pp) > most)
+			most = strlen(pr->pp);
+		if (strlen(pr->pn) > most)
+			most = strlen(pr->pn);
+	}
+	return capped(w, most + 1);
+}
+
 void width_program(struct sema *s)
 {
 	struct width w = {.c = s->c};
@@ -292,6 +312,7 @@ void width_program(struct sema *s)
 	unsigned i, k, rounds = 0;
 
 	w.cap = round_up((uint64_t)s->c->set.limit[LIMIT_MAXSTRINGLEN]);
+	w.probes = longest_point(&w, p);
 	for (i = 0; i < p->globals.n; i++)
 		start_var(&w, p->globals.v[i]);
 	for (i = 0; i < p->functions.n; i++)
