@@ -329,39 +329,67 @@ static struct node *parse_wrap(struct parser *p, enum node_kind kind)
 	return done(p, n);
 }
 
-/* The rest: their arguments differ, their shape does not. */
-static struct node *parse_atword(struct parser *p)
+/* A literal number: which register, how many bytes. */
+static struct node *number_node(struct parser *p)
 {
-	struct token t = take(p);
-	struct node *n = new_node(p, N_ATWORD, &t);
-	node_list *args = &n->u.atword.args;
+	struct token t = *peek(p);
+	struct node *n = new_node(p, N_NUM, &t);
+
+	n->u.num = parse_number(p, "number");
+	return done(p, n);
+}
+
+static bool needs_guru(enum tok_id id)
+{
+	return id == T_AT_CONST || id == T_AT_KDEREF || id == T_AT_KREGISTER;
+}
+
+static void parse_word_args(struct parser *p, enum tok_id id, node_list *args)
+{
 	struct arena *a = p->c->a;
 
-	n->u.atword.word = t.span.text;
-	if (t.id == T_AT_CONST && !(p->flags & (PARSE_LIBRARY | PARSE_GURU)))
-		complain(p->c, CONST_GURU, &t.span);
-	need(p, T_LPAREN, "'('");
-	switch (t.id) {
+	switch (id) {
 	case T_AT_PERF:
 	case T_AT_CONST:
 	case T_AT_ENUM:
 		vec_push(a, args, string_node(p, "literal string"));
+		if (id == T_AT_PERF && !*args->v[0]->u.str)
+			fail(p, "non-empty string");
 		break;
 	case T_AT_ENUMNAME:
 		vec_push(a, args, parse_expr(p));
 		while (args->n < 3 && eat(p, T_COMMA))
 			vec_push(a, args, string_node(p, "string"));
 		break;
+	case T_AT_KREGISTER:
+	case T_AT_UREGISTER:
+		vec_push(a, args, number_node(p));
+		break;
 	case T_AT_KDEREF:
 	case T_AT_UDEREF:
-		vec_push(a, args, parse_expr(p));
+		vec_push(a, args, number_node(p));
 		need(p, T_COMMA, "','");
 		vec_push(a, args, parse_expr(p));
 		break;
-	default:
+	default: /* @probewrite */
+		if (!at(p, T_IDENT))
+			fail(p, "identifier");
 		vec_push(a, args, parse_expr(p));
 		break;
 	}
+}
+
+/* The rest: their arguments differ, their shape does not. */
+static struct node *parse_atword(struct parser *p)
+{
+	struct token t = take(p);
+	struct node *n = new_node(p, N_ATWORD, &t);
+
+	n->u.atword.word = t.span.text;
+	if (needs_guru(t.id) && !(p->flags & (PARSE_LIBRARY | PARSE_GURU)))
+		complain(p->c, WORD_GURU, &t.span, t.span.text);
+	need(p, T_LPAREN, "'('");
+	parse_word_args(p, t.id, &n->u.atword.args);
 	need(p, T_RPAREN, "')'");
 	return done(p, n);
 }

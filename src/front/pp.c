@@ -48,6 +48,8 @@ static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 			break;
 		else if (t->id == T_PP_ELSE && !nested && had_else)
 			complain(pp->c, COND_TWO_ELSE, &t->span);
+		else if (t->id == T_PP_THEN && !nested)
+			complain(pp->c, COND_NO_OPEN, &t->span);
 	}
 	pp->lex.quiet = quiet;
 }
