@@ -58,7 +58,7 @@ static struct ir_val compound_global(struct build *b, enum oper op,
 		return emit_num(b, OP_ADD, old, v, NOVAL);
 	}
 	if (!want && (op == OPER_AND || op == OPER_OR || op == OPER_XOR)) {
-		emit(b, OP_GRMW, val_num(op - OPER_AND), v, NOVAL)->global =
+		emit(b, OP_GRMW, v, val_num(op - OPER_AND), NOVAL)->global =
 		    g;
 		return NOVAL;
 	}

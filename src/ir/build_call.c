@@ -106,6 +106,7 @@ static struct ir_val call_inline(struct build *b, struct function *fn,
 		inline_body(b, o, args, &s);
 	/* After the last body: where its `next` leads. */
 	b->scope = &s;
+	build_at(b, &fn->span);
 	emit_raise(b, val_str(build_text(b, "all functions exhausted")), 0);
 	b->depth--;
 	b->loop = loop;

@@ -65,7 +65,7 @@ struct ir_iter {
 	bool sort_by_stat;
 	enum stat_op sort_op;
 	int64_t sort_param;
-	uint32_t wild;		/* slice: bit n: key n is *; ITNEW has the rest */
+	uint32_t wild;		/* slice: bit n: key n is * */
 	bool has_limit, has_slice;
 	unsigned id;		/* index in ir.iters */
 };
@@ -162,6 +162,10 @@ struct ir {
 	 * none); by probe index the groups that the handler must hold. NULL: no
 	 * locks. */
 	uint32_t *lock_of, *probe_locks;
+	/* What gen cannot do in the kernel besides op.def's H and built-ins'
+	 * BF_HOST: there, too, a handler goes on on the host. NULL: all else
+	 * can be done. Set between ir_build() and ir_passes(). */
+	bool (*kernel_can)(const struct ir_ins *i);
 };
 
 /* Builds the ir of a whole program: per kernel probe a kernel version with

@@ -34,7 +34,7 @@ static bool kernel_stat(int64_t op)
 
 static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 {
-	if (ins_host_only(i))
+	if (ins_host_only(i) || (s->ir->kernel_can && !s->ir->kernel_can(i)))
 		return true;
 	switch (i->op) {
 	case OP_CALL:

@@ -95,9 +95,9 @@ static void scan_ins(struct planner *k, const struct ir_func *f,
 }
 
 /* Bytes of temporaries an instruction may need for key, value or record. */
-static uint32_t temporaries(const struct ir_ins *i)
+static uint32_t temporaries(const struct ir_func *f, const struct ir_ins *i)
 {
-	uint32_t n = 0;
+	uint32_t n = i->has_dst ? f->regs.v[i->dst].width : 0;
 
 	if (i->fmt)
 		n += i->fmt->size + 64;
@@ -107,8 +107,7 @@ static uint32_t temporaries(const struct ir_ins *i)
 		n += i->global->width + 64;
 	}
 	for (unsigned k = 0; k < i->nargs; k++)
-		if (i->args[k].kind == VAL_STR)
-			n += str_round(str_len(i->args[k].str) + 1);
+		n += val_width(f, &i->args[k]) + 8;
 	return n;
 }
 
@@ -129,7 +128,7 @@ static void scan(struct planner *k)
 				strings += f->regs.v[r].width;
 		for (struct ir_block *b = f->blocks; b; b = b->next) {
 			for (struct ir_ins *i = b->first; i; i = i->next) {
-				uint32_t t = temporaries(i);
+				uint32_t t = temporaries(f, i);
 
 				scan_ins(k, f, i);
 				most = t > most ? t : most;
