@@ -32,7 +32,7 @@ static void put(struct program_text *t, struct bpf_insn i)
 
 static void put_lddw(struct program_text *t, unsigned reg, uint64_t v)
 {
-	const struct bpf_insn two[] = { LDDW(reg, v) };
+	const struct bpf_insn two[] = {LDDW(reg, v)};
 
 	if (t->n >= MAX_INSNS - 17)
 		return;
@@ -63,8 +63,9 @@ static void put_arg(struct kit *k, struct program_text *t, unsigned reg,
 		put(t, MOVX(reg, 6));
 		break;
 	case 6:
-		put_lddw(t, reg, (uint64_t)(uintptr_t)k->store->control +
-				     (how >> 3) * 8);
+		put_lddw(t, reg,
+			 (uint64_t)(uintptr_t)k->store->control +
+			     (how >> 3) * 8);
 		break;
 	default:
 		put(t, MOV(reg, (int8_t)how));
@@ -76,11 +77,11 @@ static void put_arg(struct kit *k, struct program_text *t, unsigned reg,
 static void put_call(struct kit *k, struct program_text *t, const uint8_t *d,
 		     bool kernel)
 {
-	static const int kernel_ids[] = { 1, 2, 3, 5, 7, 8, 14, 15, 16, 35, 112,
-					  113, 114, 115, 118, 130, 131, 132,
-					  133, 181, 195 };
-	int id = kernel ? kernel_ids[d[0] % 21] :
-			  HOST_FIRST + d[0] % (HOST_END - HOST_FIRST);
+	static const int kernel_ids[] = {1,   2,   3,   5,   7,   8,   14,
+					 15,  16,  35,  112, 113, 114, 115,
+					 118, 130, 131, 132, 133, 181, 195};
+	int id = kernel ? kernel_ids[d[0] % 21]
+			: HOST_FIRST + d[0] % (HOST_END - HOST_FIRST);
 
 	/* Most helpers begin with a global's or a map's number. */
 	if (kernel)
@@ -103,15 +104,14 @@ static void put_call(struct kit *k, struct program_text *t, const uint8_t *d,
 static void put_other(struct program_text *t, struct bpf_insn x)
 {
 	static const uint8_t codes[] = {
-		0x07, 0x0f, 0x17, 0x1f, 0x27, 0x37, 0x3f, 0x47, 0x57, 0x5f,
-		0x67, 0x77, 0x87, 0x97, 0xa7, 0xaf, 0xb7, 0xb7, 0xbf, 0xbf,
-		0xc7, 0x04, 0x0c, 0x34, 0x94, 0xb4, 0x61, 0x69, 0x71, 0x79,
-		0x79, 0x62, 0x6a, 0x72, 0x7a, 0x7a, 0x63, 0x6b, 0x73, 0x7b,
-		0x7b, 0xdb, 0xc3, 0x05, 0x15, 0x1d, 0x25, 0x2d, 0x35, 0x45,
-		0x55, 0x65, 0xa5, 0xc5, 0x56,
+	    0x07, 0x0f, 0x17, 0x1f, 0x27, 0x37, 0x3f, 0x47, 0x57, 0x5f, 0x67,
+	    0x77, 0x87, 0x97, 0xa7, 0xaf, 0xb7, 0xb7, 0xbf, 0xbf, 0xc7, 0x04,
+	    0x0c, 0x34, 0x94, 0xb4, 0x61, 0x69, 0x71, 0x79, 0x79, 0x62, 0x6a,
+	    0x72, 0x7a, 0x7a, 0x63, 0x6b, 0x73, 0x7b, 0x7b, 0xdb, 0xc3, 0x05,
+	    0x15, 0x1d, 0x25, 0x2d, 0x35, 0x45, 0x55, 0x65, 0xa5, 0xc5, 0x56,
 	};
-	static const int atomics[] = { BPF_ADD, BPF_OR | BPF_FETCH, BPF_XCHG,
-				       BPF_CMPXCHG };
+	static const int atomics[] = {BPF_ADD, BPF_OR | BPF_FETCH, BPF_XCHG,
+				      BPF_CMPXCHG};
 	unsigned class;
 
 	x.code = codes[x.code % sizeof(codes)];
@@ -138,8 +138,8 @@ static void aim_jumps(struct program_text *t)
 		if ((class != BPF_JMP && class != BPF_JMP32) ||
 		    x->code == CODE_CALL || x->code == CODE_EXIT)
 			continue;
-		to = x->imm & 7 ? i + 1 + (uint16_t)x->off % (t->n - i) :
-				  (uint16_t)x->off % t->n;
+		to = x->imm & 7 ? i + 1 + (uint16_t)x->off % (t->n - i)
+				: (uint16_t)x->off % t->n;
 		while (to < t->n - 1 && !t->v[to].code)
 			to++;
 		if (to >= t->n)
@@ -158,8 +158,8 @@ static void compose(struct kit *k, struct program_text *t, const uint8_t *data,
 {
 	/* A frame that is all zero: keys and strings that end. */
 	for (int i = 1; i <= 64; i++)
-		put(t, INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0,
-			    (int16_t)(-8 * i), 0));
+		put(t, INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(-8 * i),
+			    0));
 	for (unsigned r = 6; r <= 9; r++)
 		put(t, MOV(r, 0));
 	for (; n >= 8; data += 8, n -= 8) {
@@ -178,15 +178,15 @@ static void compose(struct kit *k, struct program_text *t, const uint8_t *data,
 static void run(struct kit *k, struct bpf_insn *insns, size_t n, bool kernel)
 {
 	static const char text[] = "a string in the event's memory";
-	uint64_t ctx[16] = { 1, 2, 3 };
-	struct ir_func fn = { .name = "fuzz", .kind = IR_PROBE,
-			      .probe = &k->probe };
-	struct code code = { .fn = &fn, .insns = insns, .ninsns = (uint32_t)n,
-			     .frame = 512 };
-	struct vm_event e = { .ctx = ctx, .ctx_size = sizeof(ctx),
-			      .mem = { { 0xffff888000001000, text,
-					 sizeof(text) } },
-			      .nmem = 1 };
+	uint64_t ctx[16] = {1, 2, 3};
+	struct ir_func fn = {
+	    .name = "fuzz", .kind = IR_PROBE, .probe = &k->probe};
+	struct code code = {
+	    .fn = &fn, .insns = insns, .ninsns = (uint32_t)n, .frame = 512};
+	struct vm_event e = {.ctx = ctx,
+			     .ctx_size = sizeof(ctx),
+			     .mem = {{0xffff888000001000, text, sizeof(text)}},
+			     .nmem = 1};
 	uint64_t r0;
 
 	vm_set_budget(k->vm, BUDGET);
@@ -199,8 +199,8 @@ static void run(struct kit *k, struct bpf_insn *insns, size_t n, bool kernel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	const struct vm_hooks hooks = { .out = drop_out, .warn = drop_warn };
-	struct program_text t = { .n = 0 };
+	const struct vm_hooks hooks = {.out = drop_out, .warn = drop_warn};
+	struct program_text t = {.n = 0};
 	bool kernel = n && data[0] & 1;
 	struct kit *k;
 

@@ -118,10 +118,10 @@ static const char *prefix_of(const struct conv *c, int64_t v)
 static void add_number(struct text *t, const struct conv *c, int64_t v)
 {
 	const char *prefix = prefix_of(c, v);
-	unsigned base = c->conv == 'o' ? 8 :
-			c->conv == 'x' || c->conv == 'X' || c->conv == 'p' ?
-					 16 :
-					 10;
+	unsigned base = c->conv == 'o' ? 8
+			: c->conv == 'x' || c->conv == 'X' || c->conv == 'p'
+			    ? 16
+			    : 10;
 	bool is_signed = c->conv == 'd' || c->conv == 'i';
 	uint64_t mag = is_signed && v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char digits[24];
@@ -213,11 +213,11 @@ static int add_part(struct text *t, const struct fmt_part *p,
 		    uint64_t *ret_bad)
 {
 	struct conv c = {
-		.conv = p->conv,
-		.flag = p->flag,
-		.zero = p->zero || p->flag == '0',
-		.width = p->width < 0 ? 0 : p->width,
-		.prec = p->prec,
+	    .conv = p->conv,
+	    .flag = p->flag,
+	    .zero = p->zero || p->flag == '0',
+	    .width = p->width < 0 ? 0 : p->width,
+	    .prec = p->prec,
 	};
 	const char *s;
 	size_t n;
@@ -255,7 +255,7 @@ static int add_part(struct text *t, const struct fmt_part *p,
 int text_record(struct text *t, const struct ir_fmt *f, const uint8_t *rec,
 		text_reader rd, void *ctx, uint64_t *ret_bad)
 {
-	struct operands o = { .f = f, .rec = rec };
+	struct operands o = {.f = f, .rec = rec};
 	unsigned i;
 	int err;
 

@@ -58,5 +58,5 @@ void text_addf(struct text *t, const char *fmt, ...)
 void text_free(struct text *t)
 {
 	free(t->s);
-	*t = (struct text){ 0 };
+	*t = (struct text){0};
 }

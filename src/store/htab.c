@@ -24,7 +24,7 @@ struct entry_head {
 
 struct htab {
 	uint32_t key_size, value_size, max;
-	uint32_t stride; /* head, key, value */
+	uint32_t stride;  /* head, key, value */
 	uint32_t n, used; /* live entries; slots that are not empty */
 	uint32_t first, last, free_list;
 	uint32_t nentries; /* ever handed out */
@@ -46,8 +46,8 @@ struct htab *htab_new(uint32_t key_size, uint32_t value_size, uint32_t max)
 	h->key_size = key_size;
 	h->value_size = value_size;
 	htab_limit(h, max);
-	h->stride = sizeof(struct entry_head) + round8(key_size) +
-		    round8(value_size);
+	h->stride =
+	    sizeof(struct entry_head) + round8(key_size) + round8(value_size);
 	h->first = h->last = h->free_list = HTAB_NONE;
 	h->mask = 63;
 	h->slots = xcalloc(h->mask + 1, sizeof(*h->slots));
@@ -153,8 +153,8 @@ static uint32_t entry_take(struct htab *h)
 	}
 	e = h->nentries++;
 	if (e / CHUNK == h->nchunks) {
-		h->chunks = xrealloc(h->chunks,
-				     (h->nchunks + 1) * sizeof(*h->chunks));
+		h->chunks =
+		    xrealloc(h->chunks, (h->nchunks + 1) * sizeof(*h->chunks));
 		h->chunks[h->nchunks++] = xcalloc(CHUNK, h->stride);
 	}
 	return e;

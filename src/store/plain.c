@@ -120,8 +120,7 @@ int64_t store_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 
 	if (!h)
 		return s->ops->snapshot(s, g, ret_elems);
-	to = xmalloc(htab_count(h) *
-			 (size_t)(pg->key.size + pg->value_width) +
+	to = xmalloc(htab_count(h) * (size_t)(pg->key.size + pg->value_width) +
 		     1);
 	*ret_elems = to;
 	for (e = htab_first(h); e != HTAB_NONE; e = htab_next(h, e)) {

@@ -12,8 +12,8 @@
 
 struct settled {
 	const struct plan_global *g;
-	struct htab *keyed;  /* NULL: scalar */
-	uint64_t *cell;	     /* the scalar's, else "other" */
+	struct htab *keyed; /* NULL: scalar */
+	uint64_t *cell;     /* the scalar's, else "other" */
 	uint64_t to_other;
 	const uint8_t **keys; /* of the last settled_keys() */
 };

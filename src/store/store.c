@@ -16,8 +16,8 @@ uint32_t store_capacity(const struct store *s, const struct plan_global *g)
 	if (store_has_map(s, g))
 		return s->plan->maps.v[g->map].max_entries;
 	if (g->var->size > 0)
-		return g->var->size < UINT32_MAX ? (uint32_t)g->var->size :
-						   UINT32_MAX;
+		return g->var->size < UINT32_MAX ? (uint32_t)g->var->size
+						 : UINT32_MAX;
 	return s->entries;
 }
 
@@ -243,15 +243,14 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 		else
 			sorted[nnew++] = e;
 	}
-	qsort_r(sorted, nnew, sizeof(*sorted), compare_elems,
-		(void *)&pg->key);
+	qsort_r(sorted, nnew, sizeof(*sorted), compare_elems, (void *)&pg->key);
 	for (i = 0; i < nnew; i++)
 		settled_merge(s->settled[g], sorted[i],
 			      (const uint64_t *)(sorted[i] + pg->key.size));
 	free(sorted);
 }
 
-/* --- aggregates on settled totals ------------------------------------------ */
+/* --- aggregates on settled totals ----------------------------------------- */
 
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
 {

@@ -23,11 +23,14 @@ struct store_ops {
 	/* Plain arrays. value: plain_value.value's bytes. 0, or -E2BIG full,
 	 * -ENOENT missing. */
 	int (*get)(struct store *s, unsigned g, const void *key, void *value);
-	int (*set)(struct store *s, unsigned g, const void *key, const void *value);
-	int (*add)(struct store *s, unsigned g, const void *key, int64_t delta, int64_t *ret_old);
+	int (*set)(struct store *s, unsigned g, const void *key,
+		   const void *value);
+	int (*add)(struct store *s, unsigned g, const void *key, int64_t delta,
+		   int64_t *ret_old);
 	int (*del)(struct store *s, unsigned g, const void *key);
 	/* Copies all elements in order of creation. *ret_elems: n times key
-	 * then value (key.size + value_width), malloc'd. Returns n or -errno. */
+	 * then value (key.size + value_width), from malloc. Returns n or a
+	 * negative errno. */
 	int64_t (*snapshot)(struct store *s, unsigned g, uint8_t **ret_elems);
 	int (*clear)(struct store *s, unsigned g);
 	/*
@@ -40,27 +43,30 @@ struct store_ops {
 	int (*live_del)(struct store *s, unsigned g, const void *key);
 };
 
-struct htab;	/* store/htab.h */
+struct htab;    /* store/htab.h */
 struct settled; /* settled totals of one aggregate: store/settled.h */
 
 struct store {
 	const struct store_ops *ops;
 	const struct plan *plan;
 	uint8_t *control, *rows, *rodata; /* the mapped areas */
-	struct settled **settled;	  /* by global index; NULL for plain ones */
-	uint64_t *other_events;		  /* by global: samples that went to "other" since the last drain */
-	int *map_fd;			  /* kernel: by plan map; -1 else */
-	unsigned nprobes;		  /* set by store_init_globals() */
-	bool has_banks;			  /* some aggregate is fed by kernel code */
-	struct htab **own;		  /* by global: arrays that only the host uses */
-	uint32_t entries;		  /* capacity of arrays without a size */
+	/* by global: totals of aggregates; NULL for plain ones */
+	struct settled **settled;
+	/* by global: samples that went to "other" */
+	uint64_t *other_events;
+	struct htab **own; /* by global: arrays that only the host uses */
+	int *map_fd;       /* kernel: by plan map; -1 else */
+	unsigned nprobes;  /* set by store_init_globals() */
+	bool has_banks;    /* some aggregate is fed by kernel code */
+	uint32_t entries;  /* capacity of arrays without a size */
 };
 
 /* In memory; never fails. */
 struct store *store_mem_open(const struct plan *p);
 /* Creates the kernel maps. NULL and *ret_err (negative errno) with the map's
  * index in *ret_map when one is refused. */
-struct store *store_kern_open(const struct plan *p, int *ret_err, unsigned *ret_map);
+struct store *store_kern_open(const struct plan *p, int *ret_err,
+			      unsigned *ret_map);
 void store_close(struct store *s);
 /* Scalar globals get their initial values, CONTROL its start. Call it once,
  * before anything runs. */
@@ -119,12 +125,13 @@ static inline bool store_is_live(const struct plan_global *g)
 	return store_is_agg(g) && g->var->mode == AGG_LIVE;
 }
 
-/* --- kernel code in the VM (memory store only): the kernel's map calls ----- */
+/* --- kernel code in the VM (memory store only): the kernel's map calls ---- */
 
 /* The map numbers below: a plan map, or one bank of a PM_BANKS map. */
 #define STORE_BANK(map, bank) ((map) | ((bank) + 1u) << 16)
 /* NULL: missing. cpu: whose value of a per-CPU map. */
-void *store_mem_lookup(struct store *s, unsigned map, const void *key, unsigned cpu);
+void *store_mem_lookup(struct store *s, unsigned map, const void *key,
+		       unsigned cpu);
 /* A per-CPU map's value is set for cpu only. 0 or a negative errno. */
 int store_mem_update(struct store *s, unsigned map, const void *key,
 		     const void *value, uint64_t flags, unsigned cpu);
@@ -133,7 +140,7 @@ int store_mem_delete(struct store *s, unsigned map, const void *key);
 bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 		     uint64_t *ret_size);
 
-/* --- aggregates, on settled totals: call store_drain() first --------------- */
+/* --- aggregates, on settled totals: call store_drain() first -------------- */
 int store_drain(struct store *s);
 /* The host's own samples. 0 or -E2BIG (went to "other"; counted in
  * other_events). key NULL: scalar. */

@@ -20,7 +20,7 @@
 struct mem_map {
 	struct htab *bank[2];
 	uint32_t value_size; /* of one CPU */
-	unsigned ncpus;	     /* values an element holds: 1 when not per CPU */
+	unsigned ncpus;      /* values an element holds: 1 when not per CPU */
 };
 
 struct store_mem {
@@ -38,7 +38,7 @@ static struct control *control_of(struct store *s)
 	return (struct control *)s->control;
 }
 
-/* --- plain arrays ----------------------------------------------------------- */
+/* --- plain arrays --------------------------------------------------------- */
 
 static struct htab *plain_table(struct store *s, unsigned g)
 {
@@ -127,7 +127,7 @@ static int64_t mem_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 	return htab_count(h);
 }
 
-/* --- aggregates ------------------------------------------------------------- */
+/* --- aggregates ----------------------------------------------------------- */
 
 /* Moves (live: copies) one table's cells to settled totals. */
 static void drain_table(struct store *s, unsigned g, struct mem_map *m,
@@ -190,7 +190,7 @@ static int mem_live_del(struct store *s, unsigned g, const void *key)
 	return 0;
 }
 
-/* --- opening ---------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------- */
 
 static void mem_close(struct store *s)
 {
@@ -210,16 +210,16 @@ static void mem_close(struct store *s)
 }
 
 static const struct store_ops mem_ops = {
-	.name = "memory",
-	.close = mem_close,
-	.get = mem_get,
-	.set = mem_set,
-	.add = mem_add,
-	.del = mem_del,
-	.snapshot = mem_snapshot,
-	.clear = mem_clear,
-	.drain = mem_drain,
-	.live_del = mem_live_del,
+    .name = "memory",
+    .close = mem_close,
+    .get = mem_get,
+    .set = mem_set,
+    .add = mem_add,
+    .del = mem_del,
+    .snapshot = mem_snapshot,
+    .clear = mem_clear,
+    .drain = mem_drain,
+    .live_del = mem_live_del,
 };
 
 /* Zeroed, on a cache line as the plan's rows expect. */
@@ -257,21 +257,20 @@ struct store *store_mem_open(const struct plan *p)
 
 	s->ops = &mem_ops;
 	store_setup(s, p);
-	s->control = area_new(p->control_size < sizeof(struct control) ?
-				  sizeof(struct control) :
-				  p->control_size);
+	s->control = area_new(p->control_size < sizeof(struct control)
+				  ? sizeof(struct control)
+				  : p->control_size);
 	s->rows = area_new((size_t)p->nrows * p->row_size);
 	s->rodata = area_new(p->rodata_size);
 	if (p->rodata_size)
 		memcpy(s->rodata, p->rodata, p->rodata_size);
 	mem->maps = xcalloc(p->maps.n + 1, sizeof(*mem->maps));
 	for (i = 0; i < p->maps.n; i++)
-		map_open(&mem->maps[i], &p->maps.v[i],
-			 p->ncpus ? p->ncpus : 1);
+		map_open(&mem->maps[i], &p->maps.v[i], p->ncpus ? p->ncpus : 1);
 	return s;
 }
 
-/* --- what simulated kernel code calls --------------------------------------- */
+/* --- what simulated kernel code calls ------------------------------------- */
 
 static struct htab *table_of(struct store *s, unsigned map,
 			     struct mem_map **ret_m)

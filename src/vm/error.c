@@ -102,7 +102,7 @@ void vm_uncaught(struct vm *vm)
 	const struct ir *ir = vm->g ? vm->g->ir : NULL;
 	size_t max = (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) - 1;
 	struct vm_error *e = &vm->err;
-	struct text t = { 0 };
+	struct text t = {0};
 	unsigned i;
 
 	if (!e->pending)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter. image.c has checked registers and jump targets; what is left
- * to watch here is memory, the budget, calls and helpers. Registers r1 to r5 are
- * overwritten after a call, as the kernel's verifier assumes, so that a
+ * The interpreter. image.c has checked registers and jump targets; what is
+ * left to watch here is memory, the budget, calls and helpers. Registers r1 to
+ * r5 are overwritten after a call, as the kernel's verifier assumes, so that a
  * generator's mistake shows here first.
  */
 #include "vm/machine.h"
@@ -16,10 +16,18 @@
 enum { MAX_CALLS = 100100 }; /* more than MAXNESTING allows */
 
 /* Loads and stores need not be aligned. */
-struct un64 { uint64_t v; } __attribute__((packed, may_alias));
-struct un32 { uint32_t v; } __attribute__((packed, may_alias));
-struct un16 { uint16_t v; } __attribute__((packed, may_alias));
-struct un8 { uint8_t v; } __attribute__((packed, may_alias));
+struct un64 {
+	uint64_t v;
+} __attribute__((packed, may_alias));
+struct un32 {
+	uint32_t v;
+} __attribute__((packed, may_alias));
+struct un16 {
+	uint16_t v;
+} __attribute__((packed, may_alias));
+struct un8 {
+	uint8_t v;
+} __attribute__((packed, may_alias));
 
 /* Where a call returns to. */
 struct call {
@@ -65,9 +73,8 @@ static uint32_t frame_of(const struct image *img, uint32_t pc)
 	if (!img->code)
 		return frame;
 	if (img->code->subprogs.n <= 1)
-		return img->code->frame > frame ?
-			   (img->code->frame + 15) & ~15u :
-			   frame;
+		return img->code->frame > frame ? (img->code->frame + 15) & ~15u
+						: frame;
 	for (i = 0; i < img->code->subprogs.n; i++)
 		if (img->code->subprogs.v[i].start <= pc)
 			frame = img->code->subprogs.v[i].frame;
@@ -97,22 +104,22 @@ static bool push_call(struct calls *calls, struct image *img, uint32_t pc,
 		calls->v = xrealloc(calls->v, calls->cap * sizeof(*calls->v));
 	}
 	calls->v[calls->n++] = (struct call){
-		.img = img,
-		.pc = pc,
-		.r6 = r[6],
-		.r7 = r[7],
-		.r8 = r[8],
-		.r9 = r[9],
-		.r10 = r[10],
+	    .img = img,
+	    .pc = pc,
+	    .r6 = r[6],
+	    .r7 = r[7],
+	    .r8 = r[8],
+	    .r9 = r[9],
+	    .r10 = r[10],
 	};
 	return true;
 }
 
 static uint64_t swap(uint64_t v, unsigned bits)
 {
-	return bits == 16 ? __builtin_bswap16((uint16_t)v) :
-	       bits == 32 ? __builtin_bswap32((uint32_t)v) :
-			    __builtin_bswap64(v);
+	return bits == 16   ? __builtin_bswap16((uint16_t)v)
+	       : bits == 32 ? __builtin_bswap32((uint32_t)v)
+			    : __builtin_bswap64(v);
 }
 
 static uint64_t cut(uint64_t v, unsigned bits)
@@ -122,10 +129,10 @@ static uint64_t cut(uint64_t v, unsigned bits)
 
 static uint64_t extend(uint64_t v, unsigned bits)
 {
-	return bits == 8  ? (uint64_t)(int8_t)v :
-	       bits == 16 ? (uint64_t)(int16_t)v :
-	       bits == 32 ? (uint64_t)(int32_t)v :
-			    v;
+	return bits == 8    ? (uint64_t)(int8_t)v
+	       : bits == 16 ? (uint64_t)(int16_t)v
+	       : bits == 32 ? (uint64_t)(int32_t)v
+			    : v;
 }
 
 static uint64_t sdiv64(int64_t a, int64_t b)
@@ -190,19 +197,20 @@ static void atomic_op(const struct op *o, uint8_t *p, uint64_t *r)
 		ATOMIC(uint64_t);
 }
 
-static void say_bad_address(struct vm *vm, const struct image *img,
-			    uint32_t pc, uint64_t addr)
+static void say_bad_address(struct vm *vm, const struct image *img, uint32_t pc,
+			    uint64_t addr)
 {
 	const struct op *o = &img->ops[pc];
 	const struct ir *ir = vm->g ? vm->g->ir : NULL;
 	const struct span *span = NULL;
 
-	if (img->code && img->code->loc && ir && img->code->loc[pc] < ir->locs.n)
+	if (img->code && img->code->loc && ir &&
+	    img->code->loc[pc] < ir->locs.n)
 		span = &ir->locs.v[img->code->loc[pc]].span;
 	vm_failed(vm, "%s, instruction %u (code %#x): bad address %#llx%s%s",
-		  img->code && img->code->fn && img->code->fn->name ?
-		      img->code->fn->name :
-		      "code",
+		  img->code && img->code->fn && img->code->fn->name
+		      ? img->code->fn->name
+		      : "code",
 		  pc, o->code, (unsigned long long)addr,
 		  span && span->text ? " near " : "",
 		  span && span->text ? span->text : "");
@@ -282,8 +290,8 @@ static void say_bad_address(struct vm *vm, const struct image *img,
 /* A helper call; false: the machine stops. */
 static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 {
-	vm_helper *fn = id >= HOST_FIRST ? host_helper_at(id) :
-					   sim_helper_at(id);
+	vm_helper *fn =
+	    id >= HOST_FIRST ? host_helper_at(id) : sim_helper_at(id);
 	unsigned i;
 
 	/* Host code copies strings with the kernel's helpers, as gen makes one
@@ -302,7 +310,8 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 	return vm->halt == HALT_NO;
 }
 
-/* The loop; a flat switch over the instruction byte. */
+/* clang-format off: the cases of a table.
+ * The loop; a flat switch over the instruction byte. */
 static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 	       struct calls *calls)
 {
@@ -319,22 +328,30 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 		}
 		o = &img->ops[pc++];
 		switch (o->code) {
-		ALU_CASES(BPF_ADD, a + b, a + b)
-		ALU_CASES(BPF_SUB, a - b, a - b)
-		ALU_CASES(BPF_MUL, a * b, a * b)
-		ALU_CASES(BPF_OR, a | b, a | b)
-		ALU_CASES(BPF_AND, a & b, a & b)
-		ALU_CASES(BPF_XOR, a ^ b, a ^ b)
-		ALU_CASES(BPF_LSH, a << (b & 63), a << (b & 31))
-		ALU_CASES(BPF_RSH, a >> (b & 63), a >> (b & 31))
-		ALU_CASES(BPF_ARSH, (uint64_t)((int64_t)a >> (b & 63)),
-			  (int32_t)a >> (b & 31))
-		ALU_CASES(BPF_DIV,
-			  o->sub ? sdiv64(a, b) : b ? a / b : 0,
-			  o->sub ? sdiv32(a, b) : b ? a / b : 0)
-		ALU_CASES(BPF_MOD,
-			  o->sub ? smod64(a, b) : b ? a % b : a,
-			  o->sub ? smod32(a, b) : b ? a % b : a)
+			ALU_CASES(BPF_ADD, a + b, a + b)
+			ALU_CASES(BPF_SUB, a - b, a - b)
+			ALU_CASES(BPF_MUL, a * b, a * b)
+			ALU_CASES(BPF_OR, a | b, a | b)
+			ALU_CASES(BPF_AND, a & b, a & b)
+			ALU_CASES(BPF_XOR, a ^ b, a ^ b)
+			ALU_CASES(BPF_LSH, a << (b & 63), a << (b & 31))
+			ALU_CASES(BPF_RSH, a >> (b & 63), a >> (b & 31))
+			ALU_CASES(BPF_ARSH, (uint64_t)((int64_t)a >> (b & 63)),
+				  (int32_t)a >> (b & 31))
+			ALU_CASES(BPF_DIV,
+				  o->sub ? sdiv64(a, b)
+				  : b    ? a / b
+					 : 0,
+				  o->sub ? sdiv32(a, b)
+				  : b    ? a / b
+					 : 0)
+			ALU_CASES(BPF_MOD,
+				  o->sub ? smod64(a, b)
+				  : b    ? a % b
+					 : a,
+				  o->sub ? smod32(a, b)
+				  : b    ? a % b
+					 : a)
 		case BPF_ALU64 | BPF_MOV | BPF_X:
 			r[o->dst] = extend(r[o->src], o->sub);
 			break;
@@ -421,17 +438,17 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 				goto bad_address;
 			atomic_op(o, p, r);
 			break;
-		JUMP_CASES(BPF_JEQ, uint64_t, uint32_t, a == b)
-		JUMP_CASES(BPF_JNE, uint64_t, uint32_t, a != b)
-		JUMP_CASES(BPF_JGT, uint64_t, uint32_t, a > b)
-		JUMP_CASES(BPF_JGE, uint64_t, uint32_t, a >= b)
-		JUMP_CASES(BPF_JLT, uint64_t, uint32_t, a < b)
-		JUMP_CASES(BPF_JLE, uint64_t, uint32_t, a <= b)
-		JUMP_CASES(BPF_JSET, uint64_t, uint32_t, a & b)
-		JUMP_CASES(BPF_JSGT, int64_t, int32_t, a > b)
-		JUMP_CASES(BPF_JSGE, int64_t, int32_t, a >= b)
-		JUMP_CASES(BPF_JSLT, int64_t, int32_t, a < b)
-		JUMP_CASES(BPF_JSLE, int64_t, int32_t, a <= b)
+			JUMP_CASES(BPF_JEQ, uint64_t, uint32_t, a == b)
+			JUMP_CASES(BPF_JNE, uint64_t, uint32_t, a != b)
+			JUMP_CASES(BPF_JGT, uint64_t, uint32_t, a > b)
+			JUMP_CASES(BPF_JGE, uint64_t, uint32_t, a >= b)
+			JUMP_CASES(BPF_JLT, uint64_t, uint32_t, a < b)
+			JUMP_CASES(BPF_JLE, uint64_t, uint32_t, a <= b)
+			JUMP_CASES(BPF_JSET, uint64_t, uint32_t, a & b)
+			JUMP_CASES(BPF_JSGT, int64_t, int32_t, a > b)
+			JUMP_CASES(BPF_JSGE, int64_t, int32_t, a >= b)
+			JUMP_CASES(BPF_JSLT, int64_t, int32_t, a < b)
+			JUMP_CASES(BPF_JSLE, int64_t, int32_t, a <= b)
 		case BPF_JMP | BPF_JA:
 		case CODE_JA32:
 			pc += (uint32_t)o->off;
@@ -500,13 +517,15 @@ out:
 	return ret;
 }
 
+/* clang-format on */
+
 int exec_run(struct vm *vm, struct image *img, uint32_t pc,
 	     const uint64_t args[3], uint64_t frame, uint64_t *ret_r0)
 {
-	uint64_t r[16] = { 0, args[0], args[1], args[2] };
+	uint64_t r[16] = {0, args[0], args[1], args[2]};
 	uint64_t lo = vm->stack_lo, size = vm->stack_size;
 	uint64_t start = vm->budget;
-	struct calls calls = { 0 };
+	struct calls calls = {0};
 	int err = -1;
 
 	if (pc >= img->n || !img->ops[pc].code)

@@ -13,37 +13,37 @@
 vm_helper *host_helper_at(int64_t id)
 {
 	static vm_helper *const table[HOST_END - HOST_FIRST] = {
-		[HOST_FAILED - HOST_FIRST] = host_failed,
-		[HOST_TAKEERR - HOST_FIRST] = host_takeerr,
-		[HOST_RAISE - HOST_FIRST] = host_raise,
-		[HOST_UNCAUGHT - HOST_FIRST] = host_uncaught,
-		[HOST_ACT - HOST_FIRST] = host_act,
-		[HOST_ENTER_CALL - HOST_FIRST] = host_enter_call,
-		[HOST_LEAVE_CALL - HOST_FIRST] = host_leave_call,
-		[HOST_BUILTIN - HOST_FIRST] = host_builtin,
-		[HOST_PRINT - HOST_FIRST] = host_print,
-		[HOST_SPRINT - HOST_FIRST] = host_sprint,
-		[HOST_MATCH - HOST_FIRST] = host_match,
-		[HOST_ARR_GET - HOST_FIRST] = host_arr_get,
-		[HOST_ARR_SET - HOST_FIRST] = host_arr_set,
-		[HOST_ARR_ADD - HOST_FIRST] = host_arr_add,
-		[HOST_ARR_HAS - HOST_FIRST] = host_arr_has,
-		[HOST_ARR_DEL - HOST_FIRST] = host_arr_del,
-		[HOST_ARR_CLEAR - HOST_FIRST] = host_arr_clear,
-		[HOST_AGG_ADD - HOST_FIRST] = host_agg_add,
-		[HOST_AGG_GET - HOST_FIRST] = host_agg_get,
-		[HOST_AGG_HIST - HOST_FIRST] = host_agg_hist,
-		[HOST_HIST_PRINT - HOST_FIRST] = host_hist_print,
-		[HOST_HIST_SPRINT - HOST_FIRST] = host_hist_sprint,
-		[HOST_ITER_NEW - HOST_FIRST] = host_iter_new,
-		[HOST_ITER_NEXT - HOST_FIRST] = host_iter_next,
-		[HOST_ITER_KEY - HOST_FIRST] = host_iter_key,
-		[HOST_ITER_VAL - HOST_FIRST] = host_iter_val,
-		[HOST_ITER_END - HOST_FIRST] = host_iter_end,
-		[HOST_READ_MEM - HOST_FIRST] = host_read_mem,
-		[HOST_LOCK - HOST_FIRST] = host_lock,
-		[HOST_UNLOCK - HOST_FIRST] = host_unlock,
-		[HOST_RESUMED - HOST_FIRST] = host_resumed,
+	    [HOST_FAILED - HOST_FIRST] = host_failed,
+	    [HOST_TAKEERR - HOST_FIRST] = host_takeerr,
+	    [HOST_RAISE - HOST_FIRST] = host_raise,
+	    [HOST_UNCAUGHT - HOST_FIRST] = host_uncaught,
+	    [HOST_ACT - HOST_FIRST] = host_act,
+	    [HOST_ENTER_CALL - HOST_FIRST] = host_enter_call,
+	    [HOST_LEAVE_CALL - HOST_FIRST] = host_leave_call,
+	    [HOST_BUILTIN - HOST_FIRST] = host_builtin,
+	    [HOST_PRINT - HOST_FIRST] = host_print,
+	    [HOST_SPRINT - HOST_FIRST] = host_sprint,
+	    [HOST_MATCH - HOST_FIRST] = host_match,
+	    [HOST_ARR_GET - HOST_FIRST] = host_arr_get,
+	    [HOST_ARR_SET - HOST_FIRST] = host_arr_set,
+	    [HOST_ARR_ADD - HOST_FIRST] = host_arr_add,
+	    [HOST_ARR_HAS - HOST_FIRST] = host_arr_has,
+	    [HOST_ARR_DEL - HOST_FIRST] = host_arr_del,
+	    [HOST_ARR_CLEAR - HOST_FIRST] = host_arr_clear,
+	    [HOST_AGG_ADD - HOST_FIRST] = host_agg_add,
+	    [HOST_AGG_GET - HOST_FIRST] = host_agg_get,
+	    [HOST_AGG_HIST - HOST_FIRST] = host_agg_hist,
+	    [HOST_HIST_PRINT - HOST_FIRST] = host_hist_print,
+	    [HOST_HIST_SPRINT - HOST_FIRST] = host_hist_sprint,
+	    [HOST_ITER_NEW - HOST_FIRST] = host_iter_new,
+	    [HOST_ITER_NEXT - HOST_FIRST] = host_iter_next,
+	    [HOST_ITER_KEY - HOST_FIRST] = host_iter_key,
+	    [HOST_ITER_VAL - HOST_FIRST] = host_iter_val,
+	    [HOST_ITER_END - HOST_FIRST] = host_iter_end,
+	    [HOST_READ_MEM - HOST_FIRST] = host_read_mem,
+	    [HOST_LOCK - HOST_FIRST] = host_lock,
+	    [HOST_UNLOCK - HOST_FIRST] = host_unlock,
+	    [HOST_RESUMED - HOST_FIRST] = host_resumed,
 	};
 
 	if (id < HOST_FIRST || id >= HOST_END)
@@ -51,7 +51,7 @@ vm_helper *host_helper_at(int64_t id)
 	return table[id - HOST_FIRST];
 }
 
-/* --- errors ----------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------- */
 
 uint64_t host_failed(struct vm *vm, const uint64_t *a)
 {
@@ -90,7 +90,7 @@ uint64_t host_uncaught(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
-/* --- limits and calls ------------------------------------------------------- */
+/* --- limits and calls ----------------------------------------------------- */
 
 uint64_t host_act(struct vm *vm, const uint64_t *a)
 {
@@ -117,8 +117,8 @@ uint64_t host_enter_call(struct vm *vm, const uint64_t *a)
 		return vm_raise(vm, a[1], "MAXNESTING exceeded");
 	if (vm->ncalls == vm->calls_cap) {
 		vm->calls_cap = vm->calls_cap ? vm->calls_cap * 2 : 16;
-		vm->calls = xrealloc(vm->calls,
-				     vm->calls_cap * sizeof(*vm->calls));
+		vm->calls =
+		    xrealloc(vm->calls, vm->calls_cap * sizeof(*vm->calls));
 	}
 	vm->calls[vm->ncalls++] = (uint32_t)a[1];
 	return 0;
@@ -134,10 +134,10 @@ uint64_t host_leave_call(struct vm *vm, const uint64_t *a)
 uint64_t host_builtin(struct vm *vm, const uint64_t *a)
 {
 	const struct builtin_call b = {
-		.args = a[1],
-		.dst = a[2],
-		.width = a[3],
-		.loc = a[4],
+	    .args = a[1],
+	    .dst = a[2],
+	    .width = a[3],
+	    .loc = a[4],
 	};
 
 	if (a[0] >= BI_MAX)
@@ -153,7 +153,7 @@ uint64_t host_resumed(struct vm *vm, const uint64_t *a)
 	return (uint64_t)(uintptr_t)vm->ctx;
 }
 
-/* --- exclusion -------------------------------------------------------------- */
+/* --- exclusion ------------------------------------------------------------ */
 
 static uint64_t *lock_word(struct vm *vm, unsigned group)
 {
@@ -184,9 +184,8 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 {
 	uint32_t want = (uint32_t)a[0] & 0xff & ~vm->held;
 	int64_t tries = vm_limit(vm, LIMIT_MAXTRYLOCK);
-	struct timespec pause = {
-		.tv_nsec = vm_limit(vm, LIMIT_TRYLOCKDELAY) * 1000
-	};
+	struct timespec pause = {.tv_nsec =
+				     vm_limit(vm, LIMIT_TRYLOCKDELAY) * 1000};
 	unsigned i;
 
 	for (i = 0; i < 8; i++) {
@@ -213,7 +212,7 @@ uint64_t host_unlock(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
-/* --- shared by the helpers --------------------------------------------------- */
+/* --- shared by the helpers ------------------------------------------------ */
 
 void vm_whoami(struct vm *vm, struct vm_who *ret)
 {
@@ -245,8 +244,8 @@ void vm_whoami(struct vm *vm, struct vm_who *ret)
 	ret->mono_ns = (int64_t)r->time_ns;
 	if (vm->s)
 		ret->wall_ns =
-		    (int64_t)(r->time_ns +
-			      ((struct control *)vm->s->control)->start_wall_ns);
+		    (int64_t)(r->time_ns + ((struct control *)vm->s->control)
+					       ->start_wall_ns);
 }
 
 const struct plan_global *vm_global(struct vm *vm, uint64_t g)

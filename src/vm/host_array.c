@@ -144,9 +144,9 @@ uint64_t host_arr_has(struct vm *vm, const uint64_t *a)
 		return 0;
 	key = host_key(vm, g, a[1]);
 	if (!key)
-		return g->key.n ? 0 :
-				  vm_failed(vm, "%s is not an array",
-					    g->var->name);
+		return g->key.n
+			   ? 0
+			   : vm_failed(vm, "%s is not an array", g->var->name);
 	if (store_is_agg(g))
 		vm_drain(vm);
 	if (a[2])
@@ -154,8 +154,7 @@ uint64_t host_arr_has(struct vm *vm, const uint64_t *a)
 	if (store_is_agg(g))
 		return store_agg_cell(vm->s, (unsigned)a[0], key) != NULL;
 	value = malloc(g->value_width + 1);
-	found = value &&
-		!store_get(vm->s, (unsigned)a[0], key, value);
+	found = value && !store_get(vm->s, (unsigned)a[0], key, value);
 	free(value);
 	return found;
 }

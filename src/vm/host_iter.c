@@ -15,16 +15,16 @@
 struct vm_iter {
 	const struct ir_iter *it;
 	const struct plan_global *g;
-	uint8_t *elems;	  /* key, then value; histograms: counters */
+	uint8_t *elems; /* key, then value; histograms: counters */
 	size_t stride, value_off;
-	uint32_t *order;  /* element numbers as visited */
-	uint32_t n, pos;  /* pos: 1 + the current one; 0: before the first */
-	uint64_t limit;	  /* elements to look at */
-	uint8_t *slice;	  /* the key to agree with, or NULL */
-	int64_t *rank;	  /* sort by a number: by element; else NULL */
+	uint32_t *order; /* element numbers as visited */
+	uint32_t n, pos; /* pos: 1 + the current one; 0: before the first */
+	uint64_t limit;  /* elements to look at */
+	uint8_t *slice;  /* the key to agree with, or NULL */
+	int64_t *rank;   /* sort by a number: by element; else NULL */
 };
 
-/* --- sorting ---------------------------------------------------------------- */
+/* --- sorting -------------------------------------------------------------- */
 
 static const uint8_t *elem(const struct vm_iter *t, uint32_t i)
 {
@@ -64,9 +64,9 @@ static void merge_sort(const struct vm_iter *t, uint32_t *v, uint32_t *tmp,
 			uint32_t i = lo, j = mid, k = lo;
 
 			while (i < mid && j < hi)
-				tmp[k++] = order_of(t, v[i], v[j]) <= 0 ?
-					       v[i++] :
-					       v[j++];
+				tmp[k++] = order_of(t, v[i], v[j]) <= 0
+					       ? v[i++]
+					       : v[j++];
 			while (i < mid)
 				tmp[k++] = v[i++];
 			while (j < hi)
@@ -89,8 +89,7 @@ static void find_ranks(struct vm *vm, struct vm_iter *t)
 
 	if (k > t->g->key.n)
 		return;
-	if (k ? t->g->key.is_str[k - 1] :
-		!agg && t->g->var->type == TY_STRING)
+	if (k ? t->g->key.is_str[k - 1] : !agg && t->g->var->type == TY_STRING)
 		return;
 	t->rank = xcalloc(t->n + 1, sizeof(*t->rank));
 	for (i = 0; i < t->n; i++) {
@@ -122,7 +121,7 @@ static void put_in_order(struct vm *vm, struct vm_iter *t)
 	free(tmp);
 }
 
-/* --- snapshots -------------------------------------------------------------- */
+/* --- snapshots ------------------------------------------------------------ */
 
 /* Keys of an aggregate's elements. */
 static void take_keys(struct vm *vm, struct vm_iter *t)
@@ -198,7 +197,7 @@ static bool take(struct vm *vm, struct vm_iter *t, uint64_t key_addr)
 	return true;
 }
 
-/* --- the helpers ------------------------------------------------------------ */
+/* --- the helpers ---------------------------------------------------------- */
 
 static void iter_free(struct vm_iter *t)
 {
@@ -266,9 +265,9 @@ uint64_t host_iter_next(struct vm *vm, const uint64_t *a)
 		return 0;
 	while (t->pos < t->n && t->pos < t->limit) {
 		t->pos++;
-		if (!t->slice || key_matches(&t->g->key, t->slice,
-					     elem(t, t->order[t->pos - 1]),
-					     t->it->wild))
+		if (!t->slice ||
+		    key_matches(&t->g->key, t->slice,
+				elem(t, t->order[t->pos - 1]), t->it->wild))
 			return 1;
 	}
 	return 0;
@@ -327,8 +326,7 @@ uint64_t host_iter_val(struct vm *vm, const uint64_t *a)
 	if (t->it->is_hist)
 		return give(vm, e, false, 8, 0);
 	if (store_is_agg(t->g))
-		return vm_failed(vm, "%s has no plain values",
-				 t->g->var->name);
+		return vm_failed(vm, "%s has no plain values", t->g->var->name);
 	return give(vm, e + t->value_off, t->g->var->type == TY_STRING,
 		    t->g->value_width, a[1]);
 }

@@ -91,9 +91,9 @@ bool builtin_memory(struct vm *vm, enum builtin_id id,
 		return true;
 	case BI_KERNEL_READ:
 	case BI_USER_READ:
-		*ret = read_number(vm, (uint64_t)barg_num(vm, b, 0),
-				   barg_num(vm, b, 1), id == BI_USER_READ,
-				   b->loc);
+		*ret =
+		    read_number(vm, (uint64_t)barg_num(vm, b, 0),
+				barg_num(vm, b, 1), id == BI_USER_READ, b->loc);
 		return true;
 	default:
 		return false;

@@ -72,8 +72,8 @@ static bool hist_text(struct vm *vm, const uint64_t *a, uint64_t loc)
 {
 	const struct plan_global *g = vm_global(vm, a[0]);
 	const struct render_style style = {
-		.width = vm_limit(vm, LIMIT_HIST_WIDTH),
-		.elision = vm_limit(vm, LIMIT_HIST_ELISION),
+	    .width = vm_limit(vm, LIMIT_HIST_WIDTH),
+	    .elision = vm_limit(vm, LIMIT_HIST_ELISION),
 	};
 	const uint8_t *key;
 	const uint64_t *cell;

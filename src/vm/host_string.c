@@ -27,9 +27,9 @@ static int64_t number_in(const char *s, size_t n, int64_t base)
 		base = 10;
 		if (i < n && s[i] == '0')
 			base = i + 2 < n && (s[i + 1] | 0x20) == 'x' &&
-				       digit_of(s[i + 2]) < 16 ?
-				   16 :
-				   8;
+				       digit_of(s[i + 2]) < 16
+				   ? 16
+				   : 8;
 	}
 	if (base == 16 && i + 1 < n && s[i] == '0' && (s[i + 1] | 0x20) == 'x')
 		i += 2;

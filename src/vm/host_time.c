@@ -7,11 +7,11 @@
 
 static uint64_t ctime_of(struct vm *vm, const struct builtin_call *b)
 {
-	static const char day[7][4] = { "Sun", "Mon", "Tue", "Wed",
-					"Thu", "Fri", "Sat" };
-	static const char month[12][4] = { "Jan", "Feb", "Mar", "Apr",
-					   "May", "Jun", "Jul", "Aug",
-					   "Sep", "Oct", "Nov", "Dec" };
+	static const char day[7][4] = {"Sun", "Mon", "Tue", "Wed",
+				       "Thu", "Fri", "Sat"};
+	static const char month[12][4] = {"Jan", "Feb", "Mar", "Apr",
+					  "May", "Jun", "Jul", "Aug",
+					  "Sep", "Oct", "Nov", "Dec"};
 	int64_t secs = barg_num(vm, b, 0);
 	time_t t = (time_t)secs;
 	struct tm tm;

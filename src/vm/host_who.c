@@ -108,9 +108,9 @@ static const char *quoted(const char *pp, const char *word, const char *stop,
 		return "";
 	end = strchr(s, '"');
 	if (end)
-		*ret_n = strcspn(s, stop) < (size_t)(end - s) ?
-			     strcspn(s, stop) :
-			     (size_t)(end - s);
+		*ret_n = strcspn(s, stop) < (size_t)(end - s)
+			     ? strcspn(s, stop)
+			     : (size_t)(end - s);
 	return s;
 }
 
@@ -169,9 +169,9 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 
 	switch (id) {
 	case BI_TARGET:
-		*ret = vm->hooks.target ?
-			   (uint64_t)vm->hooks.target(vm->hooks.ctx) :
-			   (uint64_t)vm->c->set.target_pid;
+		*ret = vm->hooks.target
+			   ? (uint64_t)vm->hooks.target(vm->hooks.ctx)
+			   : (uint64_t)vm->c->set.target_pid;
 		return true;
 	case BI_STP_PID:
 		*ret = (uint64_t)getpid();

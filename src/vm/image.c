@@ -19,21 +19,21 @@ static const char *alu_ok(const struct bpf_insn *i)
 	switch (BPF_OP(i->code)) {
 	case BPF_DIV:
 	case BPF_MOD:
-		return i->off == 0 || i->off == SUB_SDIV ? NULL :
-							   "division kind";
+		return i->off == 0 || i->off == SUB_SDIV ? NULL
+							 : "division kind";
 	case BPF_MOV:
 		if (i->off == 0)
 			return NULL;
 		return BPF_SRC(i->code) == BPF_X &&
 			       (i->off == 8 || i->off == 16 ||
 				(i->off == 32 &&
-				 BPF_CLASS(i->code) == BPF_ALU64)) ?
-			   NULL :
-			   "move width";
+				 BPF_CLASS(i->code) == BPF_ALU64))
+			   ? NULL
+			   : "move width";
 	case BPF_END:
-		return i->imm == 16 || i->imm == 32 || i->imm == 64 ?
-			   NULL :
-			   "byte swap width";
+		return i->imm == 16 || i->imm == 32 || i->imm == 64
+			   ? NULL
+			   : "byte swap width";
 	case BPF_NEG:
 		return BPF_SRC(i->code) == BPF_K ? NULL : "operation";
 	default:
@@ -68,9 +68,9 @@ static const char *jump_ok(const struct bpf_insn *i)
 	case BPF_CALL:
 	case BPF_EXIT:
 		return BPF_CLASS(i->code) == BPF_JMP &&
-			       BPF_SRC(i->code) == BPF_K ?
-			   NULL :
-			   "call";
+			       BPF_SRC(i->code) == BPF_K
+			   ? NULL
+			   : "call";
 	case BPF_JA:
 		return BPF_SRC(i->code) == BPF_K ? NULL : "jump";
 	default:
@@ -97,11 +97,10 @@ static const char *insn_ok(const struct bpf_insn *i)
 	case BPF_LDX:
 		if (i->dst_reg == BPF_REG_10)
 			return "write to r10";
-		return mode == BPF_MEM ||
-			       (mode == MODE_MEMSX &&
-				BPF_SIZE(i->code) != BPF_DW) ?
-			   NULL :
-			   "load";
+		return mode == BPF_MEM || (mode == MODE_MEMSX &&
+					   BPF_SIZE(i->code) != BPF_DW)
+			   ? NULL
+			   : "load";
 	case BPF_ST:
 		return mode == BPF_MEM ? NULL : "store";
 	case BPF_STX:
@@ -121,12 +120,12 @@ static const char *insn_ok(const struct bpf_insn *i)
 static void decode(struct op *o, const struct bpf_insn *i, uint32_t at)
 {
 	*o = (struct op){
-		.code = i->code,
-		.dst = i->dst_reg,
-		.src = i->src_reg,
-		.sub = (uint8_t)i->off,
-		.off = i->off,
-		.imm = i->imm,
+	    .code = i->code,
+	    .dst = i->dst_reg,
+	    .src = i->src_reg,
+	    .sub = (uint8_t)i->off,
+	    .off = i->off,
+	    .imm = i->imm,
 	};
 	switch (BPF_CLASS(i->code)) {
 	case BPF_STX:

@@ -7,16 +7,17 @@
 #include "vm/vm.h"
 
 enum {
-	VM_STACK = 64 << 20,   /* address space; pages come as they are used */
-	VM_FRAME = 512,	       /* of code that does not say */
+	VM_STACK = 64 << 20, /* address space; pages come as they are used */
+	VM_FRAME = 512,      /* of code that does not say */
 	VM_MAX_REGIONS = 40,
-	VM_MAX_LOOPS = 8,      /* nested bpf_loop callbacks */
-	VM_MAX_CHAIN = 32,     /* callers kept for a message */
-	VM_MAX_RESERVED = 8,   /* ring records reserved at one time */
+	VM_MAX_LOOPS = 8,    /* nested bpf_loop callbacks */
+	VM_MAX_CHAIN = 32,   /* callers kept for a message */
+	VM_MAX_RESERVED = 8, /* ring records reserved at one time */
 };
 
 /* Values that stand for things a program may pass but not follow. */
-#define VM_MAP_TAG 0x4d41500000000000ull /* a map: low 32 bits, STORE_BANK() */
+#define VM_MAP_TAG 0x4d41500000000000ull  /* a map: low 32 bits, STORE_BANK()  \
+					   */
 #define VM_FUNC_TAG 0x464e430000000000ull /* a callback: instruction */
 #define VM_TAG_MASK 0xffffff0000000000ull
 
@@ -30,7 +31,7 @@ struct region {
 /* A decoded instruction; ld_imm64 keeps both its slots. */
 struct op {
 	uint8_t code, dst, src, sub; /* sub: width of END, kind of ATOMIC... */
-	int32_t off;		     /* bytes, or jump distance */
+	int32_t off;                 /* bytes, or jump distance */
 	int64_t imm;
 };
 
@@ -96,7 +97,7 @@ struct vm {
 	const struct record_ctx *ctx; /* resumed */
 	size_t ctx_size;
 	const struct vm_event *event; /* simulated */
-	bool in_kernel;		      /* kernel code: simulated helpers */
+	bool in_kernel;               /* kernel code: simulated helpers */
 	bool running;
 	bool drained;
 	enum vm_halt halt;
@@ -104,8 +105,8 @@ struct vm {
 	struct vm_error err;
 	int64_t actions, max_actions;
 	unsigned max_nesting, ncalls, calls_cap;
-	uint32_t *calls; /* locs of the script calls in progress */
-	uint32_t held;	 /* lock groups */
+	uint32_t *calls;    /* locs of the script calls in progress */
+	uint32_t held;      /* lock groups */
 	uint64_t max_steps; /* of a run; 0: as the kind of run says */
 	uint64_t budget, steps;
 	unsigned loops;
@@ -122,12 +123,12 @@ struct vm {
 	uint64_t zero_ctx[16]; /* what a host probe's r1 points to */
 	uint64_t rng[2];
 	bool seeded;
-	bool *warned_full;     /* by global */
-	unsigned warned_stat;  /* STAT_WARN_* bits */
+	bool *warned_full;    /* by global */
+	unsigned warned_stat; /* STAT_WARN_* bits */
 	char fault[256];
 };
 
-/* --- memory ----------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 /* The slow way to n bytes at addr; NULL: no such memory (no fault raised). */
 uint8_t *mem_find(struct vm *vm, uint64_t addr, uint64_t n, bool write);
@@ -154,7 +155,7 @@ int mem_read_target(struct vm *vm, uint64_t addr, void *dst, size_t n,
 int64_t mem_read_target_str(struct vm *vm, uint64_t addr, char *dst, size_t n,
 			    int user);
 
-/* --- running ---------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------- */
 
 /* Links code; NULL after vm_failed(). */
 struct image *image_of(struct vm *vm, const struct code *code);
@@ -172,7 +173,7 @@ int exec_run(struct vm *vm, struct image *img, uint32_t pc,
 uint64_t vm_failed(struct vm *vm, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* --- helpers ---------------------------------------------------------------- */
+/* --- helpers -------------------------------------------------------------- */
 
 /* a: r1..r5. */
 typedef uint64_t vm_helper(struct vm *vm, const uint64_t *a);

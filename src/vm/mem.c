@@ -21,10 +21,10 @@ void mem_region(struct vm *vm, uint64_t base, const void *host, uint64_t size,
 	if (!size || vm->nregions == VM_MAX_REGIONS)
 		return;
 	vm->region[vm->nregions++] = (struct region){
-		.base = base,
-		.size = size,
-		.host = (uint8_t *)(uintptr_t)host,
-		.writable = writable,
+	    .base = base,
+	    .size = size,
+	    .host = (uint8_t *)(uintptr_t)host,
+	    .writable = writable,
 	};
 }
 
@@ -42,9 +42,9 @@ void mem_setup(struct vm *vm)
 	own_region(vm, vm->zero_ctx, sizeof(vm->zero_ctx), true);
 	if (p) {
 		own_region(vm, vm->s->control,
-			   p->control_size < sizeof(struct control) ?
-			       sizeof(struct control) :
-			       p->control_size,
+			   p->control_size < sizeof(struct control)
+			       ? sizeof(struct control)
+			       : p->control_size,
 			   true);
 		own_region(vm, vm->s->rows, (uint64_t)p->nrows * p->row_size,
 			   true);
@@ -71,8 +71,7 @@ uint8_t *mem_find(struct vm *vm, uint64_t addr, uint64_t n, bool write)
 		struct vm_reserved *r = &vm->reserved[i];
 
 		base = (uint64_t)(uintptr_t)r->bytes;
-		if (r->bytes && addr - base < r->n &&
-		    r->n - (addr - base) >= n)
+		if (r->bytes && addr - base < r->n && r->n - (addr - base) >= n)
 			return (uint8_t *)(uintptr_t)addr;
 	}
 	if (vm->in_kernel && vm->s &&
@@ -81,10 +80,10 @@ uint8_t *mem_find(struct vm *vm, uint64_t addr, uint64_t n, bool write)
 		/* exec forgets it at the next helper call, which may delete
 		 * the element. */
 		vm->last = (struct region){
-			.base = base,
-			.size = size,
-			.host = (uint8_t *)(uintptr_t)base,
-			.writable = true,
+		    .base = base,
+		    .size = size,
+		    .host = (uint8_t *)(uintptr_t)base,
+		    .writable = true,
 		};
 		return (uint8_t *)(uintptr_t)addr;
 	}
@@ -126,9 +125,9 @@ const char *mem_str(struct vm *vm, uint64_t addr, size_t max, size_t *ret_n)
 		return "";
 	/* A reserved record sets no region: one byte at a time is fine there,
 	 * programs do not pass strings in records. */
-	rest = vm->last.size || addr - vm->stack_lo < vm->stack_size ?
-		   mem_rest(vm, addr) :
-		   1;
+	rest = vm->last.size || addr - vm->stack_lo < vm->stack_size
+		   ? mem_rest(vm, addr)
+		   : 1;
 	*ret_n = strnlen(s, rest < max ? rest : max);
 	return s;
 }
@@ -157,8 +156,7 @@ static int read_event(struct vm *vm, uint64_t addr, void *dst, size_t n)
 	for (i = 0; vm->event && i < vm->event->nmem; i++) {
 		uint64_t off = addr - vm->event->mem[i].addr;
 
-		if (off >= vm->event->mem[i].n ||
-		    vm->event->mem[i].n - off < n)
+		if (off >= vm->event->mem[i].n || vm->event->mem[i].n - off < n)
 			continue;
 		memcpy(dst, (const char *)vm->event->mem[i].bytes + off, n);
 		return 0;
@@ -168,8 +166,8 @@ static int read_event(struct vm *vm, uint64_t addr, void *dst, size_t n)
 
 int mem_read_target(struct vm *vm, uint64_t addr, void *dst, size_t n, int user)
 {
-	struct iovec to = { dst, n };
-	struct iovec from = { (void *)(uintptr_t)addr, n };
+	struct iovec to = {dst, n};
+	struct iovec from = {(void *)(uintptr_t)addr, n};
 	pid_t pid = getpid();
 
 	if (!n || !read_event(vm, addr, dst, n))

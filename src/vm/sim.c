@@ -75,8 +75,7 @@ const struct plan_map *sim_map(struct vm *vm, uint64_t handle,
 
 	if (!p || (handle & VM_TAG_MASK) != VM_MAP_TAG ||
 	    (map & 0xffff) >= p->maps.n) {
-		vm_failed(vm, "%#llx is not a map",
-			  (unsigned long long)handle);
+		vm_failed(vm, "%#llx is not a map", (unsigned long long)handle);
 		return NULL;
 	}
 	*ret_map = map;
@@ -86,10 +85,10 @@ const struct plan_map *sim_map(struct vm *vm, uint64_t handle,
 /* Element 0 of one of the areas. */
 static uint64_t area(struct vm *vm, unsigned map)
 {
-	const uint8_t *p = map == MAP_CONTROL ? vm->s->control :
-			   map == MAP_ROWS    ? vm->s->rows :
-			   map == MAP_RODATA  ? vm->s->rodata :
-						NULL;
+	const uint8_t *p = map == MAP_CONTROL  ? vm->s->control
+			   : map == MAP_ROWS   ? vm->s->rows
+			   : map == MAP_RODATA ? vm->s->rodata
+					       : NULL;
 
 	return (uint64_t)(uintptr_t)p;
 }
@@ -108,8 +107,7 @@ static uint64_t lookup(struct vm *vm, const uint64_t *a, uint64_t cpu)
 	if (!key)
 		return 0;
 	if (map < MAP_FIRST_ARRAY)
-		return *(const uint32_t *)(const void *)key ? 0 :
-							      area(vm, map);
+		return *(const uint32_t *)(const void *)key ? 0 : area(vm, map);
 	if (m->kind == PM_BANKS && map <= 0xffff) {
 		/* The outer map: its value is the inner map itself. */
 		key = mem_at(vm, a[1], 4, false);
@@ -183,7 +181,7 @@ uint64_t sim_loop(struct vm *vm, const uint64_t *a)
 		return vm_failed(vm, "loops nest too deep");
 	vm->loops++;
 	for (i = 0; i < (uint32_t)a[0] && !r0 && vm->halt == HALT_NO; i++) {
-		const uint64_t args[3] = { i, a[2] };
+		const uint64_t args[3] = {i, a[2]};
 
 		exec_run(vm, img, (uint32_t)a[1], args, vm->stack_lo, &r0);
 		/* The callback's own calls of helpers do not change it. */

@@ -13,10 +13,10 @@ static void enqueue(struct vm *vm, uint8_t *bytes, uint32_t n)
 {
 	if (vm->nqueue == vm->queue_cap) {
 		vm->queue_cap = vm->queue_cap ? vm->queue_cap * 2 : 16;
-		vm->queue = xrealloc(vm->queue,
-				     vm->queue_cap * sizeof(*vm->queue));
+		vm->queue =
+		    xrealloc(vm->queue, vm->queue_cap * sizeof(*vm->queue));
 	}
-	vm->queue[vm->nqueue++] = (struct vm_reserved){ bytes, n };
+	vm->queue[vm->nqueue++] = (struct vm_reserved){bytes, n};
 }
 
 /* Does the register name the ring, and does a record of n bytes fit it? */
@@ -33,8 +33,8 @@ static bool ring_takes(struct vm *vm, uint64_t handle, uint64_t n)
 	}
 	for (i = 0; i < vm->nqueue; i++)
 		used += vm->queue[i].n + 8;
-	return used <= (vm->s->plan->ring_bytes ? vm->s->plan->ring_bytes :
-						  1u << 20);
+	return used <=
+	       (vm->s->plan->ring_bytes ? vm->s->plan->ring_bytes : 1u << 20);
 }
 
 uint64_t sim_ring_reserve(struct vm *vm, const uint64_t *a)
@@ -56,14 +56,14 @@ uint64_t sim_ring_reserve(struct vm *vm, const uint64_t *a)
 /* The reservation that starts at addr, taken out; 0 bytes: none. */
 static struct vm_reserved take(struct vm *vm, uint64_t addr)
 {
-	struct vm_reserved r = { 0 };
+	struct vm_reserved r = {0};
 	unsigned i;
 
 	for (i = 0; i < VM_MAX_RESERVED; i++) {
 		if (!addr || (uint64_t)(uintptr_t)vm->reserved[i].bytes != addr)
 			continue;
 		r = vm->reserved[i];
-		vm->reserved[i] = (struct vm_reserved){ 0 };
+		vm->reserved[i] = (struct vm_reserved){0};
 		return r;
 	}
 	vm_failed(vm, "%#llx is not a reserved record",

@@ -60,8 +60,8 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	vm->warned_full =
 	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_full));
 	if (s)
-		store_set_entries(s, (uint32_t)vm_limit(vm,
-							LIMIT_MAXMAPENTRIES));
+		store_set_entries(s,
+				  (uint32_t)vm_limit(vm, LIMIT_MAXMAPENTRIES));
 	vm->max_nesting = nesting_limit(vm);
 	vm->max_actions = action_limit(vm);
 	mem_setup(vm);
@@ -74,7 +74,7 @@ static void records_drop(struct vm *vm)
 
 	for (i = 0; i < VM_MAX_RESERVED; i++) {
 		free(vm->reserved[i].bytes);
-		vm->reserved[i] = (struct vm_reserved){ 0 };
+		vm->reserved[i] = (struct vm_reserved){0};
 	}
 	for (i = 0; i < vm->nqueue; i++)
 		free(vm->queue[i].bytes);
@@ -154,7 +154,7 @@ static uint64_t stack_top(const struct vm *vm)
 /* Runs with r1 = arg, then ends the handler: errors, locks, iterations. */
 static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 {
-	const uint64_t args[3] = { arg };
+	const uint64_t args[3] = {arg};
 	uint64_t r0;
 
 	vm->running = true;
@@ -311,7 +311,7 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 int vm_run_insns(struct vm *vm, const struct bpf_insn *insns, uint32_t n,
 		 void *ctx, size_t ctx_size, uint64_t *ret_r0)
 {
-	const uint64_t args[3] = { (uint64_t)(uintptr_t)ctx, ctx_size };
+	const uint64_t args[3] = {(uint64_t)(uintptr_t)ctx, ctx_size};
 	struct image *img;
 	int err;
 

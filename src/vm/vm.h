@@ -63,10 +63,15 @@ struct vm_event {
 	const void *ctx;
 	size_t ctx_size;
 	/* memory that probe_read may see */
-	struct { uint64_t addr; const void *bytes; size_t n; } mem[16];
+	struct {
+		uint64_t addr;
+		const void *bytes;
+		size_t n;
+	} mem[16];
 	unsigned nmem;
 };
-int vm_run_kernel(struct vm *vm, const struct code *code, const struct vm_event *e);
+int vm_run_kernel(struct vm *vm, const struct code *code,
+		  const struct vm_event *e);
 const char *vm_fault(const struct vm *vm);
 /* Instructions executed so far: for bench and -v. */
 uint64_t vm_steps(const struct vm *vm);

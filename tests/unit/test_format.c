@@ -25,7 +25,7 @@ static struct fmt *parse(const char *s)
 	}
 	f = arena_new_of(arena, struct fmt);
 	while (*s) {
-		struct fmt_part p = { .width = -1, .prec = -1 };
+		struct fmt_part p = {.width = -1, .prec = -1};
 		const char *end = s + strcspn(s, "%");
 
 		/* literal text; a doubled % gives one */
@@ -81,10 +81,10 @@ static uint64_t last_bad;
 /* Operands by the format: strings for s, int64_t for the rest. */
 static const char *out(const char *fmt, ...)
 {
-	struct ir_fmt f = { .fmt = parse(fmt) };
+	struct ir_fmt f = {.fmt = parse(fmt)};
 	static char result[70000];
-	uint8_t rec[2048] = { 0 };
-	struct text t = { 0 };
+	uint8_t rec[2048] = {0};
+	struct text t = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -124,8 +124,8 @@ static const char *out(const char *fmt, ...)
 
 TEST(verified_table)
 {
-	CHECK_STR(out("[%5d][%-5d][%05d][%+d][% d]", L(42), L(42), L(42),
-		      L(42), L(42)),
+	CHECK_STR(out("[%5d][%-5d][%05d][%+d][% d]", L(42), L(42), L(42), L(42),
+		      L(42)),
 		  "[   42][42   ][00042][+42][ 42]");
 	CHECK_STR(out("[%x][%#x][%#X][%o][%#o][%u]", L(255), L(255), L(255),
 		      L(8), L(8), L(-1)),
@@ -133,9 +133,9 @@ TEST(verified_table)
 	CHECK_STR(out("[%5s][%-5s][%.2s][%5.2s][%*s][%.*s][%-*s]", "ab", "ab",
 		      "abc", "abc", L(6), "x", L(2), "xyz", L(4), "q"),
 		  "[   ab][ab   ][ab][   ab][     x][xy][q   ]");
-	CHECK_STR(out("[%c][%5c][%-5c][%#c][%#c]", L(65), L(65), L(65), L(10),
-		      L(39)),
-		  "[A][    A][A    ][\\n][\\']");
+	CHECK_STR(
+	    out("[%c][%5c][%-5c][%#c][%#c]", L(65), L(65), L(65), L(10), L(39)),
+	    "[A][    A][A    ][\\n][\\']");
 	CHECK_STR(out("%#c", L(0)), "\\000");
 	CHECK_STR(out("[%p][%20p][%-20p][%i][%ld][%lx]", L(4096), L(4096),
 		      L(4096), L(-7), L(-7), L(-1)),
@@ -144,9 +144,9 @@ TEST(verified_table)
 	CHECK_STR(out("%b%1b%2b%4b", L(0x4142434445464748), L(0x41), L(0x4142),
 		      L(0x41424344)),
 		  "HGFEDCBAABADCBA");
-	CHECK_STR(out("%.3d|%8.3d|%-8.3d|%08.3d|%.0d", L(7), L(7), L(7), L(7),
-		      L(0)),
-		  "007|     007|007     |00000007|0");
+	CHECK_STR(
+	    out("%.3d|%8.3d|%-8.3d|%08.3d|%.0d", L(7), L(7), L(7), L(7), L(0)),
+	    "007|     007|007     |00000007|0");
 }
 
 TEST(one_flag_only)
@@ -180,8 +180,8 @@ TEST(dynamic_widths)
 
 TEST(characters)
 {
-	static const char *const escaped[] = { "\\a", "\\b", "\\f", "\\n",
-					       "\\r", "\\t", "\\v", "\\\\" };
+	static const char *const escaped[] = {"\\a", "\\b", "\\f", "\\n",
+					      "\\r", "\\t", "\\v", "\\\\"};
 	static const char plain[] = "\a\b\f\n\r\t\v\\";
 
 	for (int i = 0; i < 8; i++)
@@ -207,12 +207,12 @@ TEST(memory)
 TEST(same_as_libc_where_both_say)
 {
 	static const char *const fmts[] = {
-		"%ld", "%5ld", "%-5ld", "%05ld", "%+ld", "% ld", "%.3ld",
-		"%8.3ld", "%-8.3ld", "%lu", "%lx", "%lX", "%lo", "%20lx",
-		"%-20lo", "%020lu", "%.12lx",
+	    "%ld",   "%5ld",   "%-5ld",   "%05ld",  "%+ld",   "% ld",
+	    "%.3ld", "%8.3ld", "%-8.3ld", "%lu",    "%lx",    "%lX",
+	    "%lo",   "%20lx",  "%-20lo",  "%020lu", "%.12lx",
 	};
-	static const int64_t v[] = { 0, 1, -1, 42, -42, 99999, INT64_MAX,
-				     INT64_MIN, 0x7fffffff };
+	static const int64_t v[] = {0,     1,         -1,        42,        -42,
+				    99999, INT64_MAX, INT64_MIN, 0x7fffffff};
 	char want[128];
 
 	for (unsigned i = 0; i < sizeof(fmts) / sizeof(fmts[0]); i++)

@@ -9,7 +9,8 @@
 #include "store/htab.h"
 #include "test.h"
 
-/* --- the table -------------------------------------------------------------- */
+/* --- the table --------------------------------------------------------------
+ */
 
 TEST(htab_against_a_plain_model)
 {
@@ -61,7 +62,7 @@ TEST(htab_against_a_plain_model)
 TEST(htab_keeps_the_order_of_insertion)
 {
 	struct htab *h = htab_new(8, 0, 100);
-	static const uint64_t in[] = { 5, 1, 9, 3 }, left[] = { 5, 9, 3, 1 };
+	static const uint64_t in[] = {5, 1, 9, 3}, left[] = {5, 9, 3, 1};
 	uint64_t one = 1;
 	uint32_t e;
 	bool is_new;
@@ -78,7 +79,8 @@ TEST(htab_keeps_the_order_of_insertion)
 	htab_free(h);
 }
 
-/* --- plain arrays ----------------------------------------------------------- */
+/* --- plain arrays -----------------------------------------------------------
+ */
 
 static int set_a(struct kit *k, int64_t n, const char *s, int64_t v)
 {
@@ -125,7 +127,7 @@ TEST(plain_array)
 TEST(snapshot_is_in_order_of_creation)
 {
 	struct kit *k = kit_new(NULL);
-	static const int64_t want[] = { 9, 2, 5 };
+	static const int64_t want[] = {9, 2, 5};
 	uint8_t *elems;
 	int64_t n;
 
@@ -144,7 +146,7 @@ TEST(snapshot_is_in_order_of_creation)
 static int set_h(struct kit *k, const char *key, const char *v)
 {
 	struct kit_key1 kk = kit_key1(key);
-	char value[32] = { 0 };
+	char value[32] = {0};
 
 	memcpy(value, v, strlen(v));
 	return store_set(k->store, KIT_H, &kk, value);
@@ -178,15 +180,16 @@ TEST(globals_get_their_initial_values)
 	kit_free(k);
 }
 
-/* --- aggregates ------------------------------------------------------------- */
+/* --- aggregates -------------------------------------------------------------
+ */
 
 static int64_t stat_of(struct kit *k, unsigned g, const void *key,
 		       enum stat_op op)
 {
 	int64_t v = 0;
 
-	if (stat_extract(&k->globals[g].cell,
-			 store_agg_cell(k->store, g, key), op, 0, &v, NULL))
+	if (stat_extract(&k->globals[g].cell, store_agg_cell(k->store, g, key),
+			 op, 0, &v, NULL))
 		return -1000;
 	return v;
 }
@@ -224,7 +227,7 @@ static void feed_k(struct kit *k, unsigned cpu, const char *name, int64_t v)
 	unsigned bank = ((struct control *)k->store->control)->bank;
 	unsigned map = STORE_BANK(KIT_MAP_K, bank);
 	struct kit_key1 key = kit_key1(name);
-	uint64_t zero[64] = { 0 };
+	uint64_t zero[64] = {0};
 	uint64_t *at;
 
 	at = store_mem_lookup(k->store, map, &key, cpu);
@@ -286,8 +289,8 @@ TEST(no_sample_is_lost_when_full)
 	for (i = 0; i < n; i++)
 		sum += stat_of(k, KIT_K, keys[i], STAT_SUM);
 	CHECK(store_agg_other(k->store, KIT_K));
-	stat_extract(&k->globals[KIT_K].cell,
-		     store_agg_other(k->store, KIT_K), STAT_SUM, 0, &v, NULL);
+	stat_extract(&k->globals[KIT_K].cell, store_agg_other(k->store, KIT_K),
+		     STAT_SUM, 0, &v, NULL);
 	CHECK_EQ(sum + v, (1 << 12) - 1);
 	CHECK_EQ(k->store->other_events[KIT_K], 8);
 	kit_free(k);
@@ -299,9 +302,9 @@ TEST(new_keys_of_a_kernel_map_come_in_key_order)
 	struct {
 		struct kit_key1 key;
 		uint64_t cell[8];
-	} e[3] = { { kit_key1("z"), { 1, 5 } },
-		   { kit_key1("m"), { 1, 6 } },
-		   { kit_key1("a"), { 1, 7 } } };
+	} e[3] = {{kit_key1("z"), {1, 5}},
+		  {kit_key1("m"), {1, 6}},
+		  {kit_key1("a"), {1, 7}}};
 	uint32_t size = k->globals[KIT_K].cell.size;
 	uint8_t elems[3 * sizeof(e[0])];
 	const uint8_t **keys;
@@ -317,7 +320,8 @@ TEST(new_keys_of_a_kernel_map_come_in_key_order)
 	kit_free(k);
 }
 
-/* --- iteration, through the helpers ----------------------------------------- */
+/* --- iteration, through the helpers -----------------------------------------
+ */
 
 /* Runs "for each element: put key n (a number) into ctx", returns how many.
  * key: the slice or 0. */
@@ -328,20 +332,34 @@ static unsigned iterate(struct kit *k, unsigned iter, unsigned key_n,
 	struct {
 		uint64_t out[130];
 		uint8_t key[32];
-	} mem = { 0 };
+	} mem = {0};
 	const struct bpf_insn code[] = {
-		MOVX(7, 1), MOV(8, 0), MOV(1, (int)iter), MOVX(2, 7),
-		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 0, 0, sizeof(mem.out)),
-		LDDW(3, limit), CALL(HOST_ITER_NEW), MOVX(6, 0),
-		/* 9 */ MOVX(1, 6), CALL(HOST_ITER_NEXT),
-		INSN(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 11, 0), MOVX(1, 6),
-		MOV(2, (int)key_n), MOVX(3, 7), CALL(HOST_ITER_KEY), MOVX(9, 7),
-		MOVX(1, 8), INSN(BPF_ALU64 | BPF_LSH | BPF_K, 1, 0, 0, 3),
-		INSN(BPF_ALU64 | BPF_ADD | BPF_X, 9, 1, 0, 0),
-		INSN(BPF_STX | BPF_MEM | BPF_DW, 9, 0, 0, 0),
-		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 8, 0, 0, 1),
-		INSN(BPF_JMP | BPF_JLT | BPF_K, 8, 0, -14, (int)max),
-		/* 23 */ MOVX(1, 6), CALL(HOST_ITER_END), MOVX(0, 8), EXIT,
+	    MOVX(7, 1),
+	    MOV(8, 0),
+	    MOV(1, (int)iter),
+	    MOVX(2, 7),
+	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 0, 0, sizeof(mem.out)),
+	    LDDW(3, limit),
+	    CALL(HOST_ITER_NEW),
+	    MOVX(6, 0),
+	    /* 9 */ MOVX(1, 6),
+	    CALL(HOST_ITER_NEXT),
+	    INSN(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 11, 0),
+	    MOVX(1, 6),
+	    MOV(2, (int)key_n),
+	    MOVX(3, 7),
+	    CALL(HOST_ITER_KEY),
+	    MOVX(9, 7),
+	    MOVX(1, 8),
+	    INSN(BPF_ALU64 | BPF_LSH | BPF_K, 1, 0, 0, 3),
+	    INSN(BPF_ALU64 | BPF_ADD | BPF_X, 9, 1, 0, 0),
+	    INSN(BPF_STX | BPF_MEM | BPF_DW, 9, 0, 0, 0),
+	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 8, 0, 0, 1),
+	    INSN(BPF_JMP | BPF_JLT | BPF_K, 8, 0, -14, (int)max),
+	    /* 23 */ MOVX(1, 6),
+	    CALL(HOST_ITER_END),
+	    MOVX(0, 8),
+	    EXIT,
 	};
 	uint64_t n = 0;
 

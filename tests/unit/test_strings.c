@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* String, time and memory built-ins, called as generated host code calls them. */
+/* String, time and memory built-ins, called as generated host code calls them.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -45,17 +46,28 @@ static void on_exit_call(void *ctx)
 
 static void on_who(void *ctx, struct vm_who *w)
 {
-	*w = (struct vm_who){ .pid = 11, .tid = 12, .ppid = 13, .pgrp = 14,
-			      .sid = 15, .uid = 16, .euid = 17, .gid = 18,
-			      .egid = 19, .cpu = 3, .comm = "abc",
-			      .pcomm = "parent", .wall_ns = 1700000000123456789,
-			      .mono_ns = 5000000001 };
+	*w = (struct vm_who){.pid = 11,
+			     .tid = 12,
+			     .ppid = 13,
+			     .pgrp = 14,
+			     .sid = 15,
+			     .uid = 16,
+			     .euid = 17,
+			     .gid = 18,
+			     .egid = 19,
+			     .cpu = 3,
+			     .comm = "abc",
+			     .pcomm = "parent",
+			     .wall_ns = 1700000000123456789,
+			     .mono_ns = 5000000001};
 }
 
 static void start(void)
 {
-	const struct vm_hooks hooks = { .out = on_out, .warn = on_warn,
-					.exit = on_exit_call, .who = on_who };
+	const struct vm_hooks hooks = {.out = on_out,
+				       .warn = on_warn,
+				       .exit = on_exit_call,
+				       .who = on_who};
 
 	if (vm)
 		return;
@@ -76,8 +88,11 @@ static uint64_t addr(const void *p)
 }
 
 #define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s),        \
-			   .off = (o), .imm = (i)})
+	((struct bpf_insn){.code = (c),                                        \
+			   .dst_reg = (d),                                     \
+			   .src_reg = (s),                                     \
+			   .off = (o),                                         \
+			   .imm = (i)})
 #define LDDW(d, v)                                                             \
 	INSN(CODE_LDDW, d, 0, 0, (int32_t)(uint32_t)(uint64_t)(v)),            \
 	    INSN(0, 0, 0, 0, (int32_t)((uint64_t)(v) >> 32))
@@ -87,12 +102,18 @@ static uint64_t addr(const void *p)
 static int64_t call(enum builtin_id id, uint64_t width)
 {
 	const struct bpf_insn code[] = {
-		LDDW(1, id), LDDW(2, addr(mem.arg)), LDDW(3, addr(mem.dst)),
-		LDDW(4, width), LDDW(5, -1), CALL(HOST_BUILTIN),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 0, 0, 0),
-		LDDW(1, addr(mem.err)), LDDW(2, WIDTH), CALL(HOST_TAKEERR),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 0, 6, 0, 0),
-		INSN(CODE_EXIT, 0, 0, 0, 0),
+	    LDDW(1, id),
+	    LDDW(2, addr(mem.arg)),
+	    LDDW(3, addr(mem.dst)),
+	    LDDW(4, width),
+	    LDDW(5, -1),
+	    CALL(HOST_BUILTIN),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 0, 0, 0),
+	    LDDW(1, addr(mem.err)),
+	    LDDW(2, WIDTH),
+	    CALL(HOST_TAKEERR),
+	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 0, 6, 0, 0),
+	    INSN(CODE_EXIT, 0, 0, 0, 0),
 	};
 	uint64_t r0 = 0;
 
@@ -241,8 +262,9 @@ TEST(tokens)
 
 TEST(escapes)
 {
-	CHECK_STR(text(BI_TEXT_STR, "a\tb\001\177\xc3\xa9\"\\\xe2\x82\xac", 0, 0),
-		  "a\\tb\\001\\177\\u00E9\\\"\\\\\\u20AC");
+	CHECK_STR(
+	    text(BI_TEXT_STR, "a\tb\001\177\xc3\xa9\"\\\xe2\x82\xac", 0, 0),
+	    "a\\tb\\001\\177\\u00E9\\\"\\\\\\u20AC");
 	CHECK_STR(text(BI_STRING_QUOTED,
 		       "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff", 0, 0),
 		  "\"\\u00E9\\u20AC\\U0001F600\\377\"");
@@ -285,9 +307,9 @@ TEST(time_as_text)
 
 TEST(who_and_when)
 {
-	static const enum builtin_id ids[] = { BI_PID, BI_TID, BI_PPID, BI_PGRP,
-					       BI_SID, BI_UID, BI_EUID, BI_GID,
-					       BI_EGID };
+	static const enum builtin_id ids[] = {BI_PID,  BI_TID, BI_PPID,
+					      BI_PGRP, BI_SID, BI_UID,
+					      BI_EUID, BI_GID, BI_EGID};
 
 	for (int i = 0; i < 9; i++)
 		CHECK_EQ(call(ids[i], 0), 11 + i);
@@ -365,7 +387,8 @@ TEST(memory_faults_are_errors)
 	CHECK_STR(mem.err, "");
 	mem.arg[1] = 4;
 	call(BI_KERNEL_READ, 0);
-	CHECK_STR(mem.err, "kernel read fault at 0x10 (addr) [man error::fault]");
+	CHECK_STR(mem.err,
+		  "kernel read fault at 0x10 (addr) [man error::fault]");
 	mem.arg[0] = addr("\xfe\xff\xff\xff");
 	mem.arg[1] = (uint64_t)-4;
 	CHECK_EQ(call(BI_USER_READ, 0), -2);

@@ -9,8 +9,11 @@
 #include "vm/vm.h"
 
 #define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s),        \
-			   .off = (o), .imm = (i)})
+	((struct bpf_insn){.code = (c),                                        \
+			   .dst_reg = (d),                                     \
+			   .src_reg = (s),                                     \
+			   .off = (o),                                         \
+			   .imm = (i)})
 #define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define MOVX(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
 #define EXIT INSN(CODE_EXIT, 0, 0, 0, 0)
@@ -51,12 +54,12 @@ static uint64_t run(const struct bpf_insn *insns, uint32_t n)
 
 #define RUN(...)                                                               \
 	({                                                                     \
-		const struct bpf_insn insns_[] = { __VA_ARGS__ };              \
+		const struct bpf_insn insns_[] = {__VA_ARGS__};                \
 		run(insns_, sizeof(insns_) / sizeof(insns_[0]));               \
 	})
 #define FAULTS(...)                                                            \
 	do {                                                                   \
-		const struct bpf_insn insns_[] = { __VA_ARGS__ };              \
+		const struct bpf_insn insns_[] = {__VA_ARGS__};                \
 		uint64_t r0_;                                                  \
 		CHECK(vm_run_insns(get_vm(), insns_,                           \
 				   sizeof(insns_) / sizeof(insns_[0]), ctx,    \
@@ -78,9 +81,17 @@ static uint64_t alui(unsigned class, unsigned op, uint64_t a, int32_t b)
 }
 
 static const uint64_t values[] = {
-	0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 255, 4096, 0x7fffffff,
-	0x80000000, 0xffffffff, 0x100000000, 0x123456789abcdef0,
-	INT64_MAX, (uint64_t)INT64_MIN, ~0ull, ~0ull - 6,
+    0,           1,
+    2,           3,
+    7,           31,
+    32,          33,
+    63,          64,
+    65,          255,
+    4096,        0x7fffffff,
+    0x80000000,  0xffffffff,
+    0x100000000, 0x123456789abcdef0,
+    INT64_MAX,   (uint64_t)INT64_MIN,
+    ~0ull,       ~0ull - 6,
 };
 enum { NVALUES = sizeof(values) / sizeof(values[0]) };
 
@@ -128,9 +139,9 @@ static uint32_t expected32(unsigned op, uint32_t a, uint32_t b)
 
 TEST(alu_all_operations_and_forms)
 {
-	static const unsigned ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV,
-					BPF_MOD, BPF_OR,  BPF_AND, BPF_XOR,
-					BPF_LSH, BPF_RSH, BPF_ARSH };
+	static const unsigned ops[] = {BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV,
+				       BPF_MOD, BPF_OR,  BPF_AND, BPF_XOR,
+				       BPF_LSH, BPF_RSH, BPF_ARSH};
 
 	for (unsigned o = 0; o < sizeof(ops) / sizeof(ops[0]); o++)
 		for (int i = 0; i < NVALUES; i++)
@@ -143,9 +154,9 @@ TEST(alu_all_operations_and_forms)
 				CHECK_EQ(alu(BPF_ALU, ops[o], 0, a, b),
 					 expected32(ops[o], (uint32_t)a,
 						    (uint32_t)b));
-				CHECK_EQ(alui(BPF_ALU64, ops[o], a, k),
-					 expected(ops[o], a,
-						  (uint64_t)(int64_t)k));
+				CHECK_EQ(
+				    alui(BPF_ALU64, ops[o], a, k),
+				    expected(ops[o], a, (uint64_t)(int64_t)k));
 				CHECK_EQ(alui(BPF_ALU, ops[o], a, k),
 					 expected32(ops[o], (uint32_t)a,
 						    (uint32_t)k));
@@ -221,15 +232,15 @@ TEST(atomics)
 		int op;
 		uint64_t result, old;
 	} t[] = {
-		{ BPF_ADD, 0xf0 + 0x3c, 0 },
-		{ BPF_AND, 0xf0 & 0x3c, 0 },
-		{ BPF_OR, 0xf0 | 0x3c, 0 },
-		{ BPF_XOR, 0xf0 ^ 0x3c, 0 },
-		{ BPF_ADD | BPF_FETCH, 0xf0 + 0x3c, 0xf0 },
-		{ BPF_AND | BPF_FETCH, 0xf0 & 0x3c, 0xf0 },
-		{ BPF_OR | BPF_FETCH, 0xf0 | 0x3c, 0xf0 },
-		{ BPF_XOR | BPF_FETCH, 0xf0 ^ 0x3c, 0xf0 },
-		{ BPF_XCHG, 0x3c, 0xf0 },
+	    {BPF_ADD, 0xf0 + 0x3c, 0},
+	    {BPF_AND, 0xf0 & 0x3c, 0},
+	    {BPF_OR, 0xf0 | 0x3c, 0},
+	    {BPF_XOR, 0xf0 ^ 0x3c, 0},
+	    {BPF_ADD | BPF_FETCH, 0xf0 + 0x3c, 0xf0},
+	    {BPF_AND | BPF_FETCH, 0xf0 & 0x3c, 0xf0},
+	    {BPF_OR | BPF_FETCH, 0xf0 | 0x3c, 0xf0},
+	    {BPF_XOR | BPF_FETCH, 0xf0 ^ 0x3c, 0xf0},
+	    {BPF_XCHG, 0x3c, 0xf0},
 	};
 
 	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++)
@@ -248,13 +259,13 @@ TEST(atomics)
 TEST(compare_and_exchange)
 {
 	ctx[0] = 5;
-	CHECK_EQ(RUN(MOV(0, 5), MOV(2, 9), ATOM(BPF_DW, BPF_CMPXCHG, 1, 0, 2),
-		     EXIT),
-		 5);
+	CHECK_EQ(
+	    RUN(MOV(0, 5), MOV(2, 9), ATOM(BPF_DW, BPF_CMPXCHG, 1, 0, 2), EXIT),
+	    5);
 	CHECK_EQ(ctx[0], 9);
-	CHECK_EQ(RUN(MOV(0, 5), MOV(2, 7), ATOM(BPF_DW, BPF_CMPXCHG, 1, 0, 2),
-		     EXIT),
-		 9);
+	CHECK_EQ(
+	    RUN(MOV(0, 5), MOV(2, 7), ATOM(BPF_DW, BPF_CMPXCHG, 1, 0, 2), EXIT),
+	    9);
 	CHECK_EQ(ctx[0], 9);
 	/* 32 bits: r0 gets the old word, zero-extended */
 	ctx[0] = 0xaaaaaaaa80000000;
@@ -301,9 +312,9 @@ static bool taken(unsigned op, bool wide, uint64_t a, uint64_t b)
 
 TEST(jumps_all_conditions_and_forms)
 {
-	static const unsigned ops[] = { BPF_JEQ,  BPF_JNE,  BPF_JGT,  BPF_JGE,
-					BPF_JLT,  BPF_JLE,  BPF_JSET, BPF_JSGT,
-					BPF_JSGE, BPF_JSLT, BPF_JSLE };
+	static const unsigned ops[] = {BPF_JEQ,  BPF_JNE,  BPF_JGT,  BPF_JGE,
+				       BPF_JLT,  BPF_JLE,  BPF_JSET, BPF_JSGT,
+				       BPF_JSGE, BPF_JSLT, BPF_JSLE};
 
 	for (unsigned o = 0; o < sizeof(ops) / sizeof(ops[0]); o++)
 		for (int i = 0; i < NVALUES; i++)
@@ -390,7 +401,7 @@ TEST(wrong_instructions_are_refused)
 	FAULTS(INSN(0xff, 0, 0, 0, 0), EXIT);
 	FAULTS(INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0), EXIT);
 	FAULTS(ATOM(BPF_DW, 0x77, 1, 0, 2), EXIT);
-	FAULTS(CALL(1), EXIT);	     /* bare programs have no helpers */
+	FAULTS(CALL(1), EXIT); /* bare programs have no helpers */
 	FAULTS(CALL(HOST_ACT), EXIT);
 	FAULTS(CALL(HOST_END), EXIT);
 	FAULTS(CALL(-1), EXIT);

@@ -53,7 +53,7 @@ struct kit_key1 {
 
 static inline struct kit_key2 kit_key2(int64_t n, const char *s)
 {
-	struct kit_key2 k = { .n = n };
+	struct kit_key2 k = {.n = n};
 
 	memcpy(k.s, s, strlen(s));
 	return k;
@@ -61,7 +61,7 @@ static inline struct kit_key2 kit_key2(int64_t n, const char *s)
 
 static inline struct kit_key1 kit_key1(const char *s)
 {
-	struct kit_key1 k = { 0 };
+	struct kit_key1 k = {0};
 
 	memcpy(k.s, s, strlen(s));
 	return k;
@@ -72,15 +72,18 @@ static inline void kit_var(struct kit *k, unsigned i, const char *name,
 {
 	struct var *v = &k->var[i];
 
-	*v = (struct var){ .name = name, .type = type, .index = i,
-			   .is_global = true, .size = size,
-			   .width = type == TY_STRING ? 32 : 0 };
+	*v = (struct var){.name = name,
+			  .type = type,
+			  .index = i,
+			  .is_global = true,
+			  .size = size,
+			  .width = type == TY_STRING ? 32 : 0};
 	k->globals[i] = (struct plan_global){
-		.var = v,
-		.map = UINT32_MAX,
-		.other_off = UINT32_MAX,
-		.value_width = type == TY_STRING ? 32 : 8,
-		.lock_group = UINT32_MAX,
+	    .var = v,
+	    .map = UINT32_MAX,
+	    .other_off = UINT32_MAX,
+	    .value_width = type == TY_STRING ? 32 : 8,
+	    .lock_group = UINT32_MAX,
 	};
 	vec_push(k->c.a, &k->prog.globals, v);
 }
@@ -105,7 +108,7 @@ static inline void kit_globals(struct kit *k)
 
 	kit_var(k, KIT_N, "n", TY_LONG, 0);
 	k->globals[KIT_N].off = sizeof(struct control);
-	k->var[KIT_N].init = (struct literal){ .type = TY_LONG, .num = 42 };
+	k->var[KIT_N].init = (struct literal){.type = TY_LONG, .num = 42};
 	kit_var(k, KIT_A, "a", TY_LONG, 4);
 	k->globals[KIT_A].map = KIT_MAP_A;
 	kit_key(&k->globals[KIT_A].key, true);
@@ -127,22 +130,28 @@ static inline void kit_plan(struct kit *k)
 {
 	struct plan *p = &k->plan;
 	const struct plan_map maps[] = {
-		{ .kind = PM_ARRAY_MMAP, .key_size = 4 },
-		{ .kind = PM_ARRAY_MMAP, .key_size = 4 },
-		{ .kind = PM_ARRAY_RDONLY, .key_size = 4 },
-		{ .kind = PM_RINGBUF },
-		{ .kind = PM_HASH, .key_size = 24, .value_size = 16,
-		  .max_entries = 4, .global = &k->var[KIT_A] },
-		{ .kind = PM_BANKS, .inner = PM_PERCPU_HASH, .key_size = 16,
-		  .value_size = k->globals[KIT_K].cell.size,
-		  .max_entries = 4, .global = &k->var[KIT_K] },
+	    {.kind = PM_ARRAY_MMAP, .key_size = 4},
+	    {.kind = PM_ARRAY_MMAP, .key_size = 4},
+	    {.kind = PM_ARRAY_RDONLY, .key_size = 4},
+	    {.kind = PM_RINGBUF},
+	    {.kind = PM_HASH,
+	     .key_size = 24,
+	     .value_size = 16,
+	     .max_entries = 4,
+	     .global = &k->var[KIT_A]},
+	    {.kind = PM_BANKS,
+	     .inner = PM_PERCPU_HASH,
+	     .key_size = 16,
+	     .value_size = k->globals[KIT_K].cell.size,
+	     .max_entries = 4,
+	     .global = &k->var[KIT_K]},
 	};
 
 	p->ncpus = p->nrows = KIT_CPUS;
 	p->counts_off = 0;
 	p->bank_off = sizeof(struct probe_counts);
-	p->bank_size = k->globals[KIT_S].cell.size +
-		       k->globals[KIT_K].cell.size;
+	p->bank_size =
+	    k->globals[KIT_S].cell.size + k->globals[KIT_K].cell.size;
 	p->row_size = (p->bank_off + 2 * p->bank_size + 63) & ~63u;
 	p->control_size = sizeof(struct control) + 8;
 	p->globals = k->globals;
@@ -155,20 +164,23 @@ static inline void kit_plan(struct kit *k)
 static inline void kit_ir(struct kit *k)
 {
 	const struct fmt_part parts[] = {
-		{ .conv = 'd', .width = -1, .prec = -1 },
-		{ .conv = 's', .width = 5, .prec = -1 },
+	    {.conv = 'd', .width = -1, .prec = -1},
+	    {.conv = 's', .width = 5, .prec = -1},
 	};
 	struct ir_iter *it = k->iter;
 
-	it[0] = (struct ir_iter){ .array = &k->var[KIT_A], .sort_dir = 1,
-				  .sort_key = 1 };
-	it[1] = (struct ir_iter){ .array = &k->var[KIT_K], .sort_dir = -1,
-				  .sort_by_stat = true,
-				  .sort_op = STAT_COUNT };
-	it[2] = (struct ir_iter){ .array = &k->var[KIT_S], .is_hist = true };
-	it[3] = (struct ir_iter){ .array = &k->var[KIT_A], .has_limit = true,
-				  .has_slice = true, .wild = 1 };
-	it[4] = (struct ir_iter){ .array = &k->var[KIT_H], .sort_dir = -1 };
+	it[0] = (struct ir_iter){
+	    .array = &k->var[KIT_A], .sort_dir = 1, .sort_key = 1};
+	it[1] = (struct ir_iter){.array = &k->var[KIT_K],
+				 .sort_dir = -1,
+				 .sort_by_stat = true,
+				 .sort_op = STAT_COUNT};
+	it[2] = (struct ir_iter){.array = &k->var[KIT_S], .is_hist = true};
+	it[3] = (struct ir_iter){.array = &k->var[KIT_A],
+				 .has_limit = true,
+				 .has_slice = true,
+				 .wild = 1};
+	it[4] = (struct ir_iter){.array = &k->var[KIT_H], .sort_dir = -1};
 	for (unsigned i = 0; i < 5; i++) {
 		struct ir_iter *p = &it[i];
 
@@ -178,10 +190,12 @@ static inline void kit_ir(struct kit *k)
 	for (unsigned i = 0; i < 2; i++)
 		vec_push(k->c.a, &k->fmt.parts, parts[i]);
 	k->fmt.nargs = 2;
-	k->print = (struct ir_fmt){ .fmt = &k->fmt, .nargs = 2,
-				    .is_str = { false, true },
-				    .width = { 8, 16 }, .off = { 0, 8 },
-				    .size = 24 };
+	k->print = (struct ir_fmt){.fmt = &k->fmt,
+				   .nargs = 2,
+				   .is_str = {false, true},
+				   .width = {8, 16},
+				   .off = {0, 8},
+				   .size = 24};
 	{
 		struct ir_fmt *f = &k->print;
 		struct probe *p = &k->probe;
@@ -203,7 +217,7 @@ static inline struct kit *kit_new(const struct vm_hooks *h)
 	kit_globals(k);
 	kit_plan(k);
 	kit_ir(k);
-	k->gen = (struct gen){ .c = &k->c, .ir = &k->ir, .plan = &k->plan };
+	k->gen = (struct gen){.c = &k->c, .ir = &k->ir, .plan = &k->plan};
 	{
 		/* room for one code, which a test may run */
 		struct code *none = NULL;
@@ -234,8 +248,11 @@ static inline uint64_t *kit_cell(struct kit *k, unsigned cpu, unsigned bank,
 }
 
 #define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s),        \
-			   .off = (o), .imm = (i)})
+	((struct bpf_insn){.code = (c),                                        \
+			   .dst_reg = (d),                                     \
+			   .src_reg = (s),                                     \
+			   .off = (o),                                         \
+			   .imm = (i)})
 #define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define MOVX(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
 #define EXIT INSN(CODE_EXIT, 0, 0, 0, 0)
