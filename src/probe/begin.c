@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * begin, end, error and never: probes of the session itself. They run on the
- * host. Tags: 0 begin, 1 end, 2 error.
+ * host. Tags: 0 begin, 1 end, 2 error. Also here: points that have no family.
  */
+#include <string.h>
+
 #include "probe/family.h"
 
 static int expand_session(struct compile *c, const struct match *m,
@@ -40,4 +42,34 @@ const struct family family_never = {
     .name = "never",
     .type = "never",
     .expand = expand_never,
+};
+
+/*
+ * What the language has and tally does not. Wildcards pass over it, so that
+ * process.* and the like find what can be probed.
+ */
+static int expand_later(struct compile *c, const struct match *m,
+			probe_list *out)
+{
+	const char *text = "";
+
+	for (unsigned i = 0; i < m->point->parts.n; i++) {
+		const struct component *w = &m->point->parts.v[i];
+
+		if (strpbrk(w->name, "*?"))
+			return 0;
+		text = arena_printf(c->a, "%s%s%s%s", text, i ? "." : "",
+				    w->name, w->arg.type ? "(...)" : "");
+	}
+	if (m->quiet)
+		return 0;
+	complain(c, NOT_YET, &m->point->span,
+		 arena_printf(c->a, "probe point %s", text));
+	return -1;
+}
+
+const struct family family_later = {
+    .name = "later",
+    .type = "unknown",
+    .expand = expand_later,
 };

@@ -326,10 +326,16 @@ int probe_resolve(struct compile *c, const struct point *pt,
 	return out->n - first;
 }
 
+/* Internal points, and those that are only named to be refused. */
+static bool is_hidden(const struct pattern *p)
+{
+	return !strncmp(p->text, "__", 2) || p->family == &family_later;
+}
+
 void probe_types_print(FILE *f)
 {
 	for (unsigned i = 0; i < probe_npatterns; i++)
-		if (strncmp(probe_patterns[i].text, "__", 2))
+		if (!is_hidden(&probe_patterns[i]))
 			fprintf(f, "%-42s %s\n", probe_patterns[i].text,
 				probe_patterns[i].doc);
 }

@@ -41,7 +41,7 @@ enum prog_kind {
 
 /* May the same program run on top of itself on one CPU? (design: aggregates) */
 enum guard {
-	GUARD_SELF,	    /* raw_tp, tp_btf, tracepoint, kprobe, perf: never */
+	GUARD_SELF,	    /* never: all but user-space probes */
 	GUARD_PREEMPTIBLE,  /* uprobe, USDT: may be preempted by itself */
 };
 
