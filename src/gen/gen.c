@@ -387,6 +387,7 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		     struct root *r)
 {
+	const struct ir_func *f = units->e.f;
 	struct assembler as;
 
 	asm_init(&as, g->c->a);
@@ -403,7 +404,10 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	}
 	if (r->slow_lock_used) {
 		units->e.as = &as;
+		start_subprog(code, &as, f, "lock_slow", LOCK_STACK / 2);
 		isel_slow_lock(&units->e);
+		start_subprog(code, &as, f, "lock_spin", LOCK_STACK / 2);
+		isel_slow_lock_body(&units->e);
 	}
 	take(code, &as);
 	check_length(g, code, &as);

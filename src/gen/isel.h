@@ -95,6 +95,7 @@ void isel_sprint(struct emit *e);
 /* isel_lock.c */
 void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);
+void isel_slow_lock_body(struct emit *e);
 /* isel_match.c */
 void isel_match(struct emit *e);
 /* isel_host.c: what the host answers with its own helpers */

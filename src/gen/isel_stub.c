@@ -10,14 +10,6 @@ void isel_sprint(struct emit *e)
 {
 	emit_unsupported(e, "sprintf() in a kernel probe");
 }
-void isel_lock(struct emit *e)
-{
-	emit_unsupported(e, "a lock in a kernel probe");
-}
-void isel_slow_lock(struct emit *e)
-{
-	emit_unsupported(e, "a lock in a kernel probe");
-}
 void isel_text(struct emit *e)
 {
 	emit_unsupported(e, e->ins->builtin->name);

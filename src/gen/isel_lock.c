@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks: a word per group of globals, 0 or 1 + the CPU that holds it. One
+ * cmpxchg when it is free. When this CPU holds it, the handler runs on top of
+ * the holder: it can only give up at once. Otherwise a subprogram spins by
+ * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK * TRYLOCKDELAY
+ * microseconds. Released by xchg, which also orders what was written under it.
+ */
+#include "gen/isel.h"
+
+#include <stddef.h>
+
+enum {
+	LOOKS = 16,
+	GOT = 0, TIMED_OUT = 1, NESTED = 2, /* results of the slow path */
+	/* its frame */
+	F_LOCK = -8, F_ME = -16, F_DEADLINE = -24, F_RESULT = -32,
+};
+
+static uint32_t lock_off(unsigned group)
+{
+	return (uint32_t)(offsetof(struct control, lock) +
+			  group * sizeof(uint64_t[8]));
+}
+
+static int64_t patience_ns(const struct emit *e)
+{
+	const int64_t *l = e->c->set.limit;
+
+	return l[LIMIT_MAXTRYLOCK] * l[LIMIT_TRYLOCKDELAY] * 1000;
+}
+
+static void release(struct emit *e, uint32_t groups)
+{
+	for (unsigned g = 0; g < 8; g++) {
+		if (!(groups & 1u << g))
+			continue;
+		asm_value(e->as, R1, MAP_CONTROL, lock_off(g));
+		asm_imm(e->as, R0, 0);
+		asm_atomic(e->as, BPF_XCHG, R1, 0, R0);
+	}
+}
+
+/* Gives up: counted, what was taken so far is released, the handler skips. */
+static void give_up(struct emit *e, uint32_t held, uint32_t field)
+{
+	release(e, held);
+	emit_count(e, field, R0, R1);
+	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, skipped));
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+	if (e->ins->target[1])
+		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
+	else
+		emit_leave(e);
+}
+
+/* `me` is in temporary t. */
+static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
+{
+	unsigned got = asm_label(e->as), nested = asm_label(e->as);
+	struct mem m = emit_tmp_mem(e, t, R2);
+
+	asm_load(e->as, 8, R2, m.base, m.off);
+	asm_value(e->as, R1, MAP_CONTROL, lock_off(group));
+	asm_imm(e->as, R0, 0);
+	asm_atomic(e->as, BPF_CMPXCHG, R1, 0, R2);
+	asm_jifi(e->as, BPF_JEQ, R0, 0, got);
+	asm_jif(e->as, BPF_JEQ, R0, R2, nested);
+	if (patience_ns(e) > 0) {
+		e->root->slow_lock_used = true;
+		asm_call_label(e->as, e->root->slow_lock);
+		asm_jifi(e->as, BPF_JEQ, R0, GOT, got);
+		asm_jifi(e->as, BPF_JEQ, R0, NESTED, nested);
+	}
+	give_up(e, held, offsetof(struct probe_counts, lock_skips));
+	asm_bind(e->as, nested);
+	give_up(e, held, offsetof(struct probe_counts, nest_skips));
+	asm_bind(e->as, got);
+}
+
+static void lock(struct emit *e)
+{
+	uint32_t t = emit_tmp(e, 8), held = 0;
+	struct mem m;
+
+	asm_call(e->as, KH_CPU);
+	asm_mov32(e->as, R0, R0);
+	asm_alui(e->as, BPF_ADD, R0, 1);
+	m = emit_tmp_mem(e, t, R1);
+	asm_store(e->as, 8, m.base, m.off, R0);
+	for (unsigned g = 0; g < 8; g++) {
+		if (!(e->ins->locks & 1u << g))
+			continue;
+		take(e, g, held, t);
+		held |= 1u << g;
+	}
+	emit_ok(e);
+}
+
+void isel_lock(struct emit *e)
+{
+	if (e->ins->op == OP_LOCK)
+		lock(e);
+	else
+		release(e, e->ins->locks);
+}
+
+/* slow(r1 = lock word, r2 = me): GOT, TIMED_OUT or NESTED. */
+void isel_slow_lock(struct emit *e)
+{
+	struct assembler *as = e->as;
+
+	asm_bind(as, e->root->slow_lock);
+	asm_store(as, 8, FP, F_LOCK, R1);
+	asm_store(as, 8, FP, F_ME, R2);
+	asm_call(as, KH_KTIME);
+	asm_imm(as, R1, patience_ns(e));
+	asm_alu(as, BPF_ADD, R0, R1);
+	asm_store(as, 8, FP, F_DEADLINE, R0);
+	asm_storei(as, 8, FP, F_RESULT, TIMED_OUT);
+	asm_imm(as, R1, LOOP_MAX);
+	asm_func(as, R2, e->f->index, e->root->slow_lock_body);
+	asm_mov(as, R3, FP);
+	asm_imm(as, R4, 0);
+	asm_call(as, KH_LOOP);
+	asm_load(as, 8, R0, FP, F_RESULT);
+	asm_exit(as);
+}
+
+/* An iteration: LOOKS looks, then the clock. r2 = the slow path's frame. */
+void isel_slow_lock_body(struct emit *e)
+{
+	struct assembler *as = e->as;
+	unsigned nested = asm_label(as), got = asm_label(as);
+	unsigned end = asm_label(as);
+
+	asm_bind(as, e->root->slow_lock_body);
+	asm_mov(as, R6, R2);
+	asm_load(as, 8, R3, R6, F_LOCK);
+	asm_load(as, 8, R4, R6, F_ME);
+	for (int i = 0; i < LOOKS; i++) {
+		unsigned next = asm_label(as);
+
+		asm_load(as, 8, R0, R3, 0);
+		asm_jif(as, BPF_JEQ, R0, R4, nested);
+		asm_jifi(as, BPF_JNE, R0, 0, next);
+		asm_atomic(as, BPF_CMPXCHG, R3, 0, R4);
+		asm_jifi(as, BPF_JEQ, R0, 0, got);
+		asm_bind(as, next);
+	}
+	asm_call(as, KH_KTIME);
+	asm_load(as, 8, R1, R6, F_DEADLINE);
+	asm_jif(as, BPF_JGE, R0, R1, end);
+	asm_imm(as, R0, 0);
+	asm_exit(as);
+	asm_bind(as, nested);
+	asm_storei(as, 8, R6, F_RESULT, NESTED);
+	asm_jmp(as, end);
+	asm_bind(as, got);
+	asm_storei(as, 8, R6, F_RESULT, GOT);
+	asm_bind(as, end);
+	asm_imm(as, R0, 1);
+	asm_exit(as);
+}
