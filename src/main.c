@@ -22,6 +22,7 @@
 #include "run/feature.h"
 #include "run/session.h"
 #include "sema/builtin.h"
+#include "sema/exclusion.h"
 #include "sema/program.h"
 #include "sema/tapset.h"
 
@@ -161,7 +162,7 @@ static bool pass_parse(struct passes *p)
 	struct compile *c = p->c;
 	unsigned i, n = c->sources.n;
 
-	p->macros = macros_new(c);
+	p->macros = tapset_macros(tapset_new(c));
 	for (i = 0; i < n; i++) {
 		if (shows(p, DUMP_TOKENS))
 			tokens_dump(c, p->macros, c->sources.v[i], stdout);
@@ -195,6 +196,10 @@ static bool pass_resolve(struct passes *p)
 		program_print(p->prog, stdout, p->o->verbose > 0);
 	if (shows(p, DUMP_TYPES))
 		program_dump_types(p->prog, stdout);
+	if (shows(p, DUMP_LOCKS))
+		exclusion_print(p->prog, stdout);
+	else if (p->o->verbose > 1)
+		exclusion_print(p->prog, stderr);
 	if (p->o->verbose)
 		fprintf(stderr, "Pass 2: analyzed script: %u probes, %u "
 			"functions, %u globals in %.1f ms.\n",
@@ -309,7 +314,7 @@ static int list_points(struct passes *p)
 
 	if (read_sources(p))
 		return EXIT_FAILED;
-	p->macros = macros_new(p->c);
+	p->macros = tapset_macros(tapset_new(p->c));
 	for (i = 0; i < p->c->sources.n; i++)
 		vec_push(p->c->a, &p->files,
 			 parse_file(p->c, p->macros, p->c->sources.v[i], 0));
