@@ -27,7 +27,8 @@ static void unfinished(struct pp *pp, const struct span *open, struct token *t)
 
 /*
  * Reads over a branch that is not taken, tokens unexpanded: up to its %) or,
- * when to_else, to its %: as well. *t is the mark, or T_EOF.
+ * when to_else, to its %: as well. *t is the mark, or T_EOF. Neither flag: the
+ * condition was wrong, and its %? may still come.
  */
 static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 			struct token *t)
@@ -48,7 +49,7 @@ static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 			break;
 		else if (t->id == T_PP_ELSE && !nested && had_else)
 			complain(pp->c, COND_TWO_ELSE, &t->span);
-		else if (t->id == T_PP_THEN && !nested)
+		else if (t->id == T_PP_THEN && !nested && (to_else || had_else))
 			complain(pp->c, COND_NO_OPEN, &t->span);
 	}
 	pp->lex.quiet = quiet;
