@@ -106,6 +106,21 @@ void settled_merge_other(struct settled *t, const uint64_t *from)
 	t->to_other += samples_in(&t->g->cell, from);
 }
 
+void settled_merge_all(struct settled *t, const struct settled *from)
+{
+	uint32_t e;
+
+	if (!from->keyed) {
+		settled_merge(t, NULL, from->cell);
+		return;
+	}
+	for (e = htab_first(from->keyed); e != HTAB_NONE;
+	     e = htab_next(from->keyed, e))
+		settled_merge(t, htab_key(from->keyed, e),
+			      (const uint64_t *)htab_value(from->keyed, e));
+	settled_merge_other(t, from->cell);
+}
+
 const uint64_t *settled_cell(const struct settled *t, const void *key)
 {
 	if (t->keyed)

@@ -24,6 +24,8 @@ int settled_add(struct settled *t, const void *key, int64_t v);
 /* A cell's worth of samples; an empty cell changes nothing. */
 int settled_merge(struct settled *t, const void *key, const uint64_t *cell);
 void settled_merge_other(struct settled *t, const uint64_t *cell);
+/* Adds all of from, which is of the same aggregate. */
+void settled_merge_all(struct settled *t, const struct settled *from);
 /* The cell, or NULL without samples. Valid until the next change. */
 const uint64_t *settled_cell(const struct settled *t, const void *key);
 /* The "other" cell, or NULL without samples. */

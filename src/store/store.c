@@ -27,6 +27,7 @@ void store_setup(struct store *s, const struct plan *p)
 
 	s->plan = p;
 	s->settled = xcalloc(p->nglobals + 1, sizeof(*s->settled));
+	s->live_host = xcalloc(p->nglobals + 1, sizeof(*s->live_host));
 	s->other_events = xcalloc(p->nglobals + 1, sizeof(*s->other_events));
 	s->own = xcalloc(p->nglobals + 1, sizeof(*s->own));
 	s->entries = 2048;
@@ -47,10 +48,12 @@ void store_teardown(struct store *s)
 
 	for (i = 0; i < s->plan->nglobals; i++) {
 		settled_free(s->settled[i]);
+		settled_free(s->live_host[i]);
 		htab_free(s->own[i]);
 	}
 	free(s->own);
 	free(s->settled);
+	free(s->live_host);
 	free(s->other_events);
 	free(s->map_fd);
 }
@@ -185,9 +188,14 @@ int store_drain(struct store *s)
 
 	/* Live aggregates are read anew each time: what is settled now is the
 	 * copy of the last drain. */
-	for (g = 0; g < s->plan->nglobals; g++)
-		if (store_is_live(&s->plan->globals[g]))
-			settled_clear(s->settled[g]);
+	for (g = 0; g < s->plan->nglobals; g++) {
+		if (!store_is_live(&s->plan->globals[g]))
+			continue;
+		settled_clear(s->settled[g]);
+		s->other_events[g] = 0;
+		if (s->live_host[g])
+			settled_merge_all(s->settled[g], s->live_host[g]);
+	}
 	if (!s->has_banks)
 		return 0;
 	err = s->ops->drain(s);
@@ -255,9 +263,17 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
-	int err = settled_add(s->settled[g], pg->key.n ? key : NULL, v);
+	int err;
 
+	if (!pg->key.n)
+		key = NULL;
+	err = settled_add(s->settled[g], key, v);
 	s->other_events[g] += settled_take_other(s->settled[g]);
+	if (!store_is_live(pg))
+		return err;
+	if (!s->live_host[g])
+		s->live_host[g] = settled_new(pg, store_capacity(s, pg));
+	settled_add(s->live_host[g], key, v);
 	return err;
 }
 
@@ -277,6 +293,8 @@ int store_agg_del(struct store *s, unsigned g, const void *key)
 
 	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
 		s->ops->live_del(s, g, key);
+	if (s->live_host[g])
+		settled_del(s->live_host[g], key);
 	return settled_del(s->settled[g], key);
 }
 
@@ -286,6 +304,8 @@ void store_agg_clear(struct store *s, unsigned g)
 
 	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
 		s->ops->live_del(s, g, NULL);
+	if (s->live_host[g])
+		settled_clear(s->live_host[g]);
 	settled_clear(s->settled[g]);
 }
 

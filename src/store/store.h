@@ -52,6 +52,9 @@ struct store {
 	uint8_t *control, *rows, *rodata; /* the mapped areas */
 	/* by global: totals of aggregates; NULL for plain ones */
 	struct settled **settled;
+	/* by global: the host's own samples of an aggregate in live mode, whose
+	 * settled totals are taken anew at each drain; NULL: none */
+	struct settled **live_host;
 	/* by global: samples that went to "other" */
 	uint64_t *other_events;
 	struct htab **own; /* by global: arrays that only the host uses */

@@ -220,6 +220,27 @@ TEST(drain_moves_each_sample_once)
 	kit_free(k);
 }
 
+TEST(live_aggregates_are_copied_not_moved)
+{
+	struct kit *k = kit_new(NULL);
+	const struct cell *l = &k->globals[KIT_S].cell;
+
+	k->var[KIT_S].mode = AGG_LIVE;
+	cell_add(l, kit_cell(k, 0, 0, false), 5);
+	cell_add(l, kit_cell(k, 1, 0, false), 7);
+	store_agg_add(k->store, KIT_S, NULL, 100);
+	CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_COUNT), 1);
+	for (int i = 0; i < 3; i++) {
+		store_drain(k->store);
+		CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_COUNT), 3);
+		CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_SUM), 112);
+	}
+	store_agg_del(k->store, KIT_S, NULL);
+	store_drain(k->store);
+	CHECK(!store_agg_cell(k->store, KIT_S, NULL));
+	kit_free(k);
+}
+
 /* What a kernel program does on its CPU: look up, create, look up, add. */
 static void feed_k(struct kit *k, unsigned cpu, const char *name, int64_t v)
 {
