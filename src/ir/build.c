@@ -259,9 +259,29 @@ void scope_init(struct build *b, struct scope *s, struct var **locals,
 /* Search for loops, and for calls that lead to some or come back. */
 struct loop_search {
 	struct build *b;
-	unsigned depth;
 	bool found;
 };
+
+/* What is known of a function: build.loops. */
+enum { LOOPS_UNKNOWN, LOOPS_NO, LOOPS_YES };
+
+static int find_loop(struct node **child, void *ctx);
+
+static bool function_loops(struct build *b, struct function *fn)
+{
+	struct loop_search s = {.b = b};
+	uint8_t *known = &b->loops[fn->index];
+
+	if (*known != LOOPS_UNKNOWN)
+		return *known == LOOPS_YES;
+	*known = LOOPS_YES; /* for those that come back to it */
+	if (fn->is_recursive)
+		return true;
+	if (fn->body)
+		find_loop(&fn->body, &s);
+	*known = s.found ? LOOPS_YES : LOOPS_NO;
+	return s.found;
+}
 
 static int find_loop(struct node **child, void *ctx)
 {
@@ -276,8 +296,8 @@ static int find_loop(struct node **child, void *ctx)
 		struct function *f = n->u.call.fn;
 
 		for (; f && !s->found; f = f->overload)
-			if (f->is_recursive || s->b->f->place == PLACE_HOST ||
-			    body_loops(s->b, f->body, s->depth + 1))
+			if (s->b->f->place == PLACE_HOST ||
+			    function_loops(s->b, f))
 				s->found = true;
 	}
 	if (!s->found)
@@ -285,15 +305,12 @@ static int find_loop(struct node **child, void *ctx)
 	return s->found;
 }
 
-bool body_loops(struct build *b, struct node *body, unsigned depth)
+bool body_loops(struct build *b, struct node *body)
 {
-	struct loop_search s = {.b = b, .depth = depth};
+	struct loop_search s = {.b = b};
 
-	if (!body)
-		return false;
-	if (depth > INLINE_DEPTH)
-		return true;
-	find_loop(&body, &s);
+	if (body)
+		find_loop(&body, &s);
 	return s.found;
 }
 
@@ -336,7 +353,7 @@ static void build_probe(struct build *b, struct probe *p)
 	func_begin(b, f, &s);
 	b->here = p->span;
 	b->counting = !b->c->set.suppress_time_limits &&
-		      (body_loops(b, p->body, 0) ||
+		      (body_loops(b, p->body) ||
 		       (p->body && stmt_weight(p->body) >=
 		       b->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE]));
 	scope_init(b, &s, p->locals.v, p->locals.n, 0);
@@ -408,6 +425,7 @@ struct ir *ir_build(struct compile *c, struct program *p)
 	b.ir = arena_new_of(c->a, struct ir);
 	b.ir->prog = p;
 	b.host_fn = arena_array(c->a, struct ir_func *, p->functions.n + 1);
+	b.loops = arena_alloc(c->a, p->functions.n + 1);
 	for (unsigned i = 0; i < p->probes.n; i++)
 		build_probe(&b, p->probes.v[i]);
 	for (unsigned i = 0; i < b.queue.n; i++)

@@ -57,6 +57,7 @@ struct build {
 	unsigned nins;	     /* of this function so far */
 	unsigned depth;	     /* of inlining */
 	struct ir_func **host_fn; /* by function index: made or queued */
+	uint8_t *loops;	     /* by function index: does it loop in the kernel? */
 	VEC(struct ir_func *) queue;
 	struct span here;    /* place of what is being built */
 	unsigned loop_depth;
@@ -105,7 +106,7 @@ const char *build_text(struct build *b, const char *s);
 /* Register of a local in the current scope. */
 uint32_t local_reg(struct build *b, const struct var *v);
 /* Does the function, or what it calls, loop or recurse? */
-bool body_loops(struct build *b, struct node *body, unsigned depth);
+bool body_loops(struct build *b, struct node *body);
 
 /* --- expressions and statements ------------------------------------------- */
 

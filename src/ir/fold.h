@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the fold pass; each returns whether it changed something. */
+/* The parts of the fold pass; each returns whether it changed something. tmp
+ * lives for one round. */
 #ifndef IR_FOLD_H
 #define IR_FOLD_H
 
@@ -15,10 +16,10 @@ struct reg_use {
 /* Parameters count as defined once, by no instruction. */
 struct reg_use *reg_uses(struct arena *a, const struct ir_func *f);
 
-bool fold_copies(struct compile *c, struct ir_func *f);
+bool fold_copies(struct arena *tmp, struct ir_func *f);
 bool fold_numbers(struct compile *c, struct ir_func *f);
 bool fold_branches(struct compile *c, struct ir_func *f);
-bool fold_blocks(struct compile *c, struct ir_func *f);
-bool fold_dead(struct compile *c, struct ir_func *f);
+bool fold_blocks(struct compile *c, struct arena *tmp, struct ir_func *f);
+bool fold_dead(struct arena *tmp, struct ir_func *f);
 
 #endif

@@ -144,16 +144,18 @@ static struct ir_val always(struct ir_func *f, const struct reg_use *u,
 	return d->args[0];
 }
 
-static bool copy_across(struct compile *c, struct ir_func *f)
+static bool copy_across(struct arena *tmp, struct ir_func *f)
 {
-	struct reg_use *u = reg_uses(c->a, f);
-	struct ir_val *val = arena_array(c->a, struct ir_val, f->regs.n + 1);
-	uint8_t *seen = arena_alloc(c->a, f->nblocks + 1);
-	struct ir_block **stack = arena_array(c->a, struct ir_block *,
+	struct reg_use *u = reg_uses(tmp, f);
+	struct ir_val *val = arena_array(tmp, struct ir_val, f->regs.n + 1);
+	uint8_t *seen = arena_alloc(tmp, f->nblocks + 1);
+	struct ir_block **stack = arena_array(tmp, struct ir_block *,
 					      f->nblocks + 1);
 	bool changed = false, any = false;
 
 	for (unsigned r = 0; r < f->regs.n; r++) {
+		if (u[r].defs != 1 || !u[r].def)
+			continue;
 		val[r] = always(f, u, r, seen, stack);
 		any |= val[r].kind != VAL_NONE;
 	}
@@ -174,15 +176,15 @@ static bool copy_across(struct compile *c, struct ir_func *f)
 	return changed;
 }
 
-bool fold_copies(struct compile *c, struct ir_func *f)
+bool fold_copies(struct arena *tmp, struct ir_func *f)
 {
 	struct known k = {0};
 	bool changed;
 
 	ir_number(f);
-	changed = copy_across(c, f);
-	k.val = arena_array(c->a, struct ir_val, f->regs.n + 1);
-	k.list = arena_array(c->a, uint32_t, f->regs.n + 1);
+	changed = copy_across(tmp, f);
+	k.val = arena_array(tmp, struct ir_val, f->regs.n + 1);
+	k.list = arena_array(tmp, uint32_t, f->regs.n + 1);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		changed |= copy_block(f, b, &k);
 	return changed;

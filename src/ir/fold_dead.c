@@ -112,7 +112,7 @@ static bool straighten(const struct ir_func *f, struct ir_block *b,
 	return changed;
 }
 
-bool fold_dead(struct compile *c, struct ir_func *f)
+bool fold_dead(struct arena *tmp, struct ir_func *f)
 {
 	struct reg_use *u;
 	struct ir_ins **list;
@@ -120,11 +120,11 @@ bool fold_dead(struct compile *c, struct ir_func *f)
 	bool changed = false;
 
 	ir_number(f);
-	u = reg_uses(c->a, f);
+	u = reg_uses(tmp, f);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		changed |= straighten(f, b, u);
-	l = ir_liveness(c->a, f);
-	list = arena_array(c->a, struct ir_ins *, block_longest(f) + 1);
+	l = ir_liveness(tmp, f);
+	list = arena_array(tmp, struct ir_ins *, block_longest(f) + 1);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		changed |= dead_in_block(f, b, list, l->out[b->id]);
 	return changed;
@@ -175,10 +175,10 @@ static bool join(struct arena *mem, struct ir_func *f, struct ir_block *a,
 	return true;
 }
 
-bool fold_blocks(struct compile *c, struct ir_func *f)
+bool fold_blocks(struct compile *c, struct arena *tmp, struct ir_func *f)
 {
-	bool changed = ir_prune(c->a, f);
-	unsigned *preds = arena_array(c->a, unsigned, f->nblocks + 1);
+	bool changed = ir_prune(tmp, f);
+	unsigned *preds = arena_array(tmp, unsigned, f->nblocks + 1);
 
 	for (struct ir_block *b = f->blocks; b; b = b->next) {
 		for (unsigned n = 0; n < 2; n++) {
@@ -193,7 +193,7 @@ bool fold_blocks(struct compile *c, struct ir_func *f)
 			}
 		}
 	}
-	changed |= ir_prune(c->a, f);
+	changed |= ir_prune(tmp, f);
 	for (struct ir_block *b = f->blocks; b; b = b->next) {
 		struct ir_block *s[2];
 		unsigned n = ir_succ(b, s);
@@ -204,6 +204,6 @@ bool fold_blocks(struct compile *c, struct ir_func *f)
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		while (join(c->a, f, b, preds))
 			changed = true;
-	ir_prune(c->a, f);
+	ir_prune(tmp, f);
 	return changed;
 }

@@ -89,6 +89,14 @@ unsigned ir_succ(const struct ir_block *b, struct ir_block *ret[2])
 	return 2;
 }
 
+bool ir_is_huge(const struct ir_func *f)
+{
+	enum { WORDS_MAX = 1 << 21 };
+
+	return (uint64_t)f->nblocks * (f->regs.n / 64 + f->nblocks / 64 + 2) >
+	       WORDS_MAX;
+}
+
 static void mark_from(struct ir_block *b, uint8_t *seen,
 		      struct ir_block **stack)
 {

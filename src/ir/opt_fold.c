@@ -51,12 +51,17 @@ static void fold_func(struct compile *c, struct ir_func *f)
 	bool changed = true;
 
 	ir_prune(c->a, f);
+	if (ir_is_huge(f))
+		return;
 	for (unsigned n = 0; changed && n < ROUNDS; n++) {
-		changed = fold_copies(c, f);
+		struct arena *tmp = arena_new();
+
+		changed = fold_copies(tmp, f);
 		changed |= fold_numbers(c, f);
 		changed |= fold_branches(c, f);
-		changed |= fold_blocks(c, f);
-		changed |= fold_dead(c, f);
+		changed |= fold_blocks(c, tmp, f);
+		changed |= fold_dead(tmp, f);
+		arena_free(tmp);
 	}
 }
 

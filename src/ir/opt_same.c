@@ -88,6 +88,8 @@ static void same_func(struct arena *a, struct ir_func *f)
 	uint64_t *dom;
 
 	ir_prune(a, f);
+	if (ir_is_huge(f))
+		return;
 	u = reg_uses(a, f);
 	dom = dominators(a, f, &w);
 	for (struct ir_block *b = f->blocks; b; b = b->next) {

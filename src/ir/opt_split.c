@@ -207,6 +207,10 @@ static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 
 	ir_prune(c->a, f);
 	s.matched = uses_matched(f);
+	if (ir_is_huge(f)) {
+		complain(c, HANDLER_LONG, &f->probe->span, f->nblocks);
+		return;
+	}
 	if (!needs_split(&s))
 		return;
 	s.live = ir_liveness(c->a, f);

@@ -38,6 +38,8 @@ void ir_passes(struct compile *c, struct ir *ir)
 	check_all(c, ir, "build");
 	for (unsigned i = 0; i < sizeof(passes) / sizeof(*passes); i++) {
 		passes[i].run(c, ir);
+		if (diags_errors(c->diag))
+			return; /* a function may be half done */
 		check_all(c, ir, passes[i].name);
 	}
 }

@@ -61,5 +61,7 @@ bool ins_removable(const struct ir_ins *i);
 /* A copy, added to ir.funcs; *ret_map: from block id to the copy's block. */
 struct ir_func *func_copy(struct arena *a, struct ir *ir,
 			  const struct ir_func *f, struct ir_block ***ret_map);
+/* Sets of registers by block would take tens of megabytes. */
+bool ir_is_huge(const struct ir_func *f);
 
 #endif
