@@ -41,8 +41,8 @@ uint32_t types_function_id(struct compile *c, const char *name);
 bool types_constant(struct compile *c, const char *name, int64_t *ret);
 /*
  * Byte offset of a member chain "real_parent.tgid", "signal.pids[2]" reached
- * from a struct: one entry per pointer that has to be followed. ret_off[0..n-1]; the last one is
- * the value's own, *ret_size its bytes (negative: signed). Returns the number
+ * from a struct: one entry per pointer that has to be followed, the last one is
+ * the value's own; *ret_size: its bytes (negative: signed). Returns the number
  * of entries, or -ENOENT.
  */
 enum { CHAIN_MAX = 8 };
