@@ -277,3 +277,20 @@ void entry_finish(struct scope *sc)
 		vec_push(b.a, &s->p->probes, p);
 	}
 }
+
+bool entry_reaches(struct scope *sc, const struct node *n)
+{
+	struct compile *c = sc->s->c;
+	probe_list out = {0};
+	struct point *pt;
+
+	if (!sc->probe || !sc->probe->is_return)
+		return false;
+	pt = entry_point(sc->s, sc->probe);
+	if (!pt)
+		return false;
+	probe_resolve(c, pt, NULL, 0, true, &out);
+	return out.n && out.v[0]->family->target &&
+	       !out.v[0]->family->target(c, out.v[0], node_clone(c->a, n),
+					 true);
+}

@@ -727,11 +727,17 @@ void infer_program(struct sema *s)
 	for (i = 0; i < p->globals.n; i++)
 		initial(&in, p->globals.v[i]);
 	fixpoint(&in);
-	/* What nobody assigns to is 0. */
-	for (i = 0; i < p->globals.n; i++)
-		if (!p->globals.v[i]->is_written)
-			set_var(&in, p->globals.v[i], TY_LONG,
-				&p->globals.v[i]->span);
+	/*
+	 * What nobody assigns to is 0; in the library it is text that is not
+	 * there: argv of a script without arguments.
+	 */
+	for (i = 0; i < p->globals.n; i++) {
+		struct var *v = p->globals.v[i];
+
+		if (v->is_library || !v->is_written)
+			set_var(&in, v, v->is_library ? TY_STRING : TY_LONG,
+				&v->span);
+	}
 	fixpoint(&in);
 	in.report = true;
 	round_over(&in);

@@ -698,6 +698,8 @@ static void resolve_atword(struct scope *sc, struct node *n)
 	if (!strcmp(word, "@kderef") || !strcmp(word, "@uderef"))
 		resolve_deref(sc, n,
 			      word[1] == 'k' ? BI_KERNEL_READ : BI_USER_READ);
+	else if (!strcmp(word, "@enum") || !strcmp(word, "@const"))
+		target_constant(sc, n);
 	else
 		complain(c, NOT_YET, &n->span, word);
 }

@@ -98,12 +98,16 @@ struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 /* n: N_TARGET, N_ARROW or N_ADDRESS whose children are resolved. */
 void target_resolve(struct scope *sc, struct node *n);
 bool target_defined(struct scope *sc, struct node *n);
+/* @enum("NAME") and @const("NAME") become numbers. */
+void target_constant(struct scope *sc, struct node *n);
 /* Notes what v points to, if value says so. */
 void target_assigned(struct var *v, const struct node *value);
 
 /* --- entry.c */
 /* @entry: n becomes a name, a target or (true: reported) a number. */
 bool entry_replace(struct scope *sc, struct node *n);
+/* Is the $variable there when the function of this .return probe is entered? */
+bool entry_reaches(struct scope *sc, const struct node *n);
 /* Once the handler is resolved: the rest of what @entry needs. */
 void entry_finish(struct scope *sc);
 

@@ -8,6 +8,7 @@
 
 #include "sema/sema.h"
 #include "types/ctype.h"
+#include "types/types.h"
 
 static bool has_family(const struct scope *sc)
 {
@@ -95,11 +96,33 @@ static void skip_bad(struct node *n)
 	n->u.num = 0;
 }
 
+/* $param in a .return handler that only its entry has is @entry($param). */
+static bool becomes_entry(struct scope *sc, struct node *n)
+{
+	struct arena *a = sc->s->c->a;
+	struct node *copy;
+
+	if (n->kind != N_TARGET || is_free(n) || !has_family(sc) ||
+	    !sc->probe->is_return ||
+	    !resolve_target(sc, node_clone(a, n), true) ||
+	    !entry_reaches(sc, n))
+		return false;
+	copy = node_clone(a, n);
+	n->kind = N_ENTRY;
+	n->type = TY_UNKNOWN;
+	memset(&n->u, 0, sizeof(n->u));
+	n->u.unary.a = copy;
+	resolve_operand(sc, n);
+	return true;
+}
+
 void target_resolve(struct scope *sc, struct node *n)
 {
 	bool quiet = sc->s->c->set.skip_badvars;
 	int rc;
 
+	if (becomes_entry(sc, n))
+		return;
 	n->type = TY_LONG;
 	switch (n->kind) {
 	case N_TARGET:
@@ -118,9 +141,36 @@ void target_resolve(struct scope *sc, struct node *n)
 		n->type = TY_LONG;
 }
 
+static bool constant(struct compile *c, const struct node *n, int64_t *ret)
+{
+	const struct node *a =
+	    n->u.atword.args.n ? n->u.atword.args.v[0] : NULL;
+
+	return a && a->kind == N_STR && types_constant(c, a->u.str, ret);
+}
+
+void target_constant(struct scope *sc, struct node *n)
+{
+	struct compile *c = sc->s->c;
+	const char *missing;
+	struct diag *d;
+	int64_t v = 0;
+
+	if (!constant(c, n, &v)) {
+		d = complain(c, NO_CONSTANT, &n->span, n->u.atword.word);
+		missing = types_missing(c);
+		if (missing)
+			diag_note(c->diag, d, NULL, "%s", missing);
+	}
+	n->kind = N_NUM;
+	n->type = TY_LONG;
+	n->u.num = v;
+}
+
 bool target_defined(struct scope *sc, struct node *n)
 {
 	struct node *copy = node_clone(sc->s->c->a, n);
+	int64_t value;
 
 	switch (n->kind) {
 	case N_TARGET:
@@ -131,6 +181,8 @@ bool target_defined(struct scope *sc, struct node *n)
 		return !resolve_arrow(sc, copy, true);
 	case N_ADDRESS:
 		return target_defined(sc, n->u.unary.a);
+	case N_ATWORD:
+		return constant(sc->s->c, n, &value);
 	default:
 		return false;
 	}
