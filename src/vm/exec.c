@@ -13,7 +13,10 @@
 #include "base/xalloc.h"
 #include "vm/op.h"
 
-enum { MAX_CALLS = 100100 }; /* more than MAXNESTING allows */
+enum {
+	MAX_CALLS = 100100, /* more than MAXNESTING allows */
+	SLICE = 4 << 20,    /* instructions between looks at ^C */
+};
 
 /* Loads and stores need not be aligned. */
 struct un64 {
@@ -310,22 +313,35 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 	return vm->halt == HALT_NO;
 }
 
+/* The next slice of the budget; 0: the machine stops. */
+static uint64_t next_slice(struct vm *vm)
+{
+	uint64_t slice = vm->budget < SLICE ? vm->budget : SLICE;
+
+	if (!slice)
+		vm_failed(vm, "instruction budget used up");
+	else if (vm->hooks.interrupted && vm->hooks.interrupted(vm->hooks.ctx))
+		vm_raise_final(vm, UINT32_MAX, true, "");
+	if (vm->halt != HALT_NO)
+		return 0;
+	vm->budget -= slice;
+	return slice;
+}
+
 /* clang-format off: the cases of a table.
  * The loop; a flat switch over the instruction byte. */
 static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 	       struct calls *calls)
 {
-	uint64_t budget = vm->budget, addr = 0;
+	uint64_t left = 0, addr = 0; /* left: of the slice */
 	const struct op *o = NULL;
 	int ret = -1;
 	uint8_t *p;
 
 	for (;;) {
-		if (!budget--) {
-			budget = 0;
-			vm_failed(vm, "instruction budget used up");
-			break;
-		}
+		if (!left && !(left = next_slice(vm)))
+			goto out;
+		left--;
 		o = &img->ops[pc++];
 		switch (o->code) {
 			ALU_CASES(BPF_ADD, a + b, a + b)
@@ -454,11 +470,16 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 			pc += (uint32_t)o->off;
 			break;
 		case CODE_CALL:
-			vm->budget = budget;
+			/* A callback runs on the same budget. */
+			vm->budget += left;
 			vm->current = img;
-			if (!call_helper(vm, o->imm, r))
+			if (!call_helper(vm, o->imm, r)) {
+				left = 0;
 				goto out;
-			budget = vm->budget;
+			}
+			if (left > vm->budget)
+				left = vm->budget;
+			vm->budget -= left;
 			break;
 		case CODE_LOCAL:
 		case CODE_FAR: {
@@ -509,11 +530,10 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 			goto out;
 		}
 	}
-	goto out;
 bad_address:
 	say_bad_address(vm, img, pc - 1, addr);
 out:
-	vm->budget = budget;
+	vm->budget += left;
 	return ret;
 }
 

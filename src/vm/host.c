@@ -274,11 +274,17 @@ void vm_warn_full(struct vm *vm, unsigned g)
 void vm_drain(struct vm *vm)
 {
 	unsigned g;
+	int err;
 
 	if (vm->drained)
 		return;
 	vm->drained = true;
-	store_drain(vm->s);
+	err = store_drain(vm->s);
+	if (err)
+		vm_warn(vm,
+			"aggregates could not be read (%s): what is shown is "
+			"older",
+			strerror(-err));
 	for (g = 0; g < vm->s->plan->nglobals; g++)
 		if (vm->s->settled[g])
 			vm_warn_full(vm, g);

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VM_HZ = 250 };
-
 /* Identities. */
 static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 {
@@ -52,7 +50,8 @@ static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 }
 
 /* Clocks. */
-static bool clocks(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
+static bool clocks(const struct vm *vm, const struct vm_who *w,
+		   enum builtin_id id, uint64_t *ret)
 {
 	switch (id) {
 	case BI_GETTIMEOFDAY_NS:
@@ -82,10 +81,10 @@ static bool clocks(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 		*ret = (uint64_t)(w->mono_ns / 1000000000);
 		return true;
 	case BI_JIFFIES:
-		*ret = (uint64_t)(w->mono_ns / (1000000000 / VM_HZ));
+		*ret = (uint64_t)(w->mono_ns / vm->tick_ns);
 		return true;
 	case BI_HZ:
-		*ret = VM_HZ;
+		*ret = (uint64_t)((1000000000 + vm->tick_ns / 2) / vm->tick_ns);
 		return true;
 	default:
 		return false;
@@ -192,5 +191,5 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 	if (id > BI_HZ)
 		return place(vm, id, b, ret);
 	vm_whoami(vm, &w);
-	return ids(&w, id, ret) || clocks(&w, id, ret);
+	return ids(&w, id, ret) || clocks(vm, &w, id, ret);
 }

@@ -109,6 +109,7 @@ struct vm {
 	uint32_t held;      /* lock groups */
 	uint64_t max_steps; /* of a run; 0: as the kind of run says */
 	uint64_t budget, steps;
+	int64_t tick_ns; /* 1e9 / HZ */
 	unsigned loops;
 	struct image *current; /* whose helper call is being answered */
 	struct vm_iter **iters;

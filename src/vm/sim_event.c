@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SIM_HZ = 250 };
-
 /* Some address in the kernel's half, the same for a thread. */
 static const uint64_t TASKS = 0xffff888000000000ull;
 
@@ -20,7 +18,7 @@ uint64_t sim_ktime(struct vm *vm, const uint64_t *a)
 
 uint64_t sim_jiffies(struct vm *vm, const uint64_t *a)
 {
-	return sim_ktime(vm, a) / (1000000000 / SIM_HZ);
+	return sim_ktime(vm, a) / (uint64_t)vm->tick_ns;
 }
 
 uint64_t sim_prandom(struct vm *vm, const uint64_t *a)

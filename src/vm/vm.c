@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/xalloc.h"
 #include "vm/machine.h"
@@ -40,6 +41,18 @@ static int64_t action_limit(const struct vm *vm)
 	return n * 10;
 }
 
+/* The kernel's tick is the coarse clock's; made-up events have one of 4 ms. */
+static int64_t tick_of(const struct vm *vm)
+{
+	struct timespec ts;
+
+	if (vm->c->set.runtime == RUNTIME_VM ||
+	    clock_getres(CLOCK_MONOTONIC_COARSE, &ts) || ts.tv_sec ||
+	    !ts.tv_nsec)
+		return 4000000;
+	return ts.tv_nsec;
+}
+
 struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 		  const struct vm_hooks *h)
 {
@@ -64,6 +77,7 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 				  (uint32_t)vm_limit(vm, LIMIT_MAXMAPENTRIES));
 	vm->max_nesting = nesting_limit(vm);
 	vm->max_actions = action_limit(vm);
+	vm->tick_ns = tick_of(vm);
 	mem_setup(vm);
 	return vm;
 }

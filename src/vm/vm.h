@@ -46,6 +46,11 @@ struct vm_hooks {
 	 * handler is over, so it may call vm_resume(). */
 	void (*record)(void *ctx, const struct record *r, size_t n);
 	int64_t (*target)(void *ctx);
+	/*
+	 * Should the handler that runs stop now? Asked every few million
+	 * instructions, so that ^C ends an endless loop. NULL: never.
+	 */
+	bool (*interrupted)(void *ctx);
 };
 
 struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
