@@ -119,14 +119,17 @@ static const char *fresh(struct sema *s, const char *what, unsigned n)
 	return str_internz(s->c->str, arena_printf(s->c->a, "%s.%u", what, n));
 }
 
-/* A global that no script can name; what is oldest in it makes room. */
+/*
+ * A global that no script can name. Not one that wraps: making room is a task
+ * for the host, and this is done in the kernel.
+ */
 static const char *hidden_array(struct sema *s, const char *what,
 				const struct span *at)
 {
 	struct decl_global *g = arena_new_of(s->c->a, struct decl_global);
 
 	g->name = fresh(s, what, s->decls);
-	g->is_private = g->wrap = true;
+	g->is_private = true;
 	g->span = *at;
 	g->src = sema_source_of(at);
 	sema_add_global(s, g)->is_library = true;
