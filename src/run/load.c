@@ -153,6 +153,10 @@ static int refused(struct session *s, struct kern_prog *p, int err,
 		privilege_explain(s, "load programs into the kernel");
 		return EXIT_REFUSED;
 	}
+	/* Too many instructions, or too many to check: no need to wait for the
+	 * kernel to find that out again, the place would mean little. */
+	if (err == -E2BIG)
+		return reject_explain(s, p, err, "BPF program is too large");
 	for (size = LOG_SIZE;; size *= 4) {
 		log = xcalloc(1, size);
 		fd = try_load(p, lo, btf, btf_fd, insns, log, size);
