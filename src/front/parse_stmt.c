@@ -26,7 +26,6 @@ struct node *parse_block(struct parser *p)
 	struct token open = need(p, T_LBRACE, "'{'");
 	struct node *n = new_node(p, N_BLOCK, &open), *stmt;
 
-	enter(p);
 	while (!eat(p, T_RBRACE)) {
 		if (ends_block(peek(p)->id) && !peek(p)->reported) {
 			diag_note(p->c->diag,
@@ -40,7 +39,6 @@ struct node *parse_block(struct parser *p)
 		if (is_compound(stmt->kind))
 			eat(p, T_SEMI);
 	}
-	leave(p);
 	return done(p, n);
 }
 
