@@ -279,6 +279,17 @@ void emit_tmp_addr(struct emit *e, int reg, uint32_t handle)
 	emit_add(e, reg, m.off);
 }
 
+void emit_save_ptr(struct emit *e, int reg)
+{
+	e->ptr_used = true;
+	asm_store(e->as, 8, FP, e->ptr_off, reg);
+}
+
+void emit_restore_ptr(struct emit *e, int reg)
+{
+	asm_load(e->as, 8, reg, FP, e->ptr_off);
+}
+
 /* --- control ------------------------------------------------------------- */
 
 unsigned emit_block(struct emit *e, const struct ir_block *b)

@@ -83,6 +83,8 @@ struct emit {
 	uint32_t tmp_used, tmp_max;
 	enum home_kind tmp_kind;
 	int tmp_off;
+	bool ptr_used;	     /* emit_save_ptr() is used */
+	int ptr_off;
 	/* the frame: bytes below r10 given out */
 	uint32_t frame, reserved;
 	unsigned out_label;  /* common exit: releases the scratch slot */
@@ -136,6 +138,11 @@ uint32_t emit_dst_width(struct emit *e);
 uint32_t emit_tmp(struct emit *e, uint32_t bytes);
 struct mem emit_tmp_mem(struct emit *e, uint32_t handle, int tmp);
 void emit_tmp_addr(struct emit *e, int reg, uint32_t handle);
+
+/* Keeps a pointer across calls: on the stack, as the verifier forgets what a
+ * pointer is when it is stored in a map. One at a time in an instruction. */
+void emit_save_ptr(struct emit *e, int reg);
+void emit_restore_ptr(struct emit *e, int reg);
 
 /* --- control ------------------------------------------------------------- */
 

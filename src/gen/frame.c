@@ -84,6 +84,10 @@ static void pack(struct layout *y)
 		h->kind = where ? HOME_SCRATCH : HOME_FRAME;
 		h->off = where ? (int)off : -(int)(off + s->size);
 	}
+	if (e->ptr_used) {
+		y->top[0] += 8;
+		e->ptr_off = -(int)y->top[0];
+	}
 	if (e->tmp_kind == HOME_SCRATCH) {
 		e->tmp_off = (int)y->top[1];
 		y->top[1] += e->tmp_max;

@@ -79,7 +79,9 @@ void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v);
 void isel_ctx(struct emit *e);
 /* isel_call.c: built-in functions in the kernel */
 void isel_builtin(struct emit *e);
-/* isel_text.c: built-ins about strings */
+/* isel_task.c: built-ins about tasks and registers; false: not one of them */
+bool isel_task(struct emit *e);
+/* isel_text.c: built-ins about strings and memory */
 void isel_text(struct emit *e);
 /* isel_print.c */
 void isel_print(struct emit *e);

@@ -47,7 +47,7 @@ static void add_scalar(struct emit *e)
 }
 
 /* r1 = the map that holds the active bank's cells: itself, or the inner map of
- * its bank, kept in temporary t. Goes to `none` if there is none. */
+ * its bank, which is saved; t: 8 bytes for the bank's number. Goes to `none` if there is none. */
 static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 {
 	struct mem m;
@@ -62,21 +62,17 @@ static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 	asm_map(e->as, R1, map);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, none);
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R0);
+	emit_save_ptr(e, R0);
 	asm_mov(e->as, R1, R0);
 }
 
-static void same_map(struct emit *e, uint32_t map, uint32_t t)
+/* Once more, after a call. */
+static void same_map(struct emit *e, uint32_t map)
 {
-	struct mem m;
-
-	if (e->plan->maps.v[map].kind != PM_BANKS) {
+	if (e->plan->maps.v[map].kind == PM_BANKS)
+		emit_restore_ptr(e, R1);
+	else
 		asm_map(e->as, R1, map);
-		return;
-	}
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, 8, R1, m.base, m.off);
 }
 
 static uint32_t zeroes(struct emit *e, uint32_t n)
@@ -112,7 +108,7 @@ static void add_keyed(struct emit *e)
 	emit_tmp_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
-	same_map(e, g->map, inner);
+	same_map(e, g->map);
 	emit_tmp_addr(e, R2, key);
 	asm_value(e->as, R3, MAP_RODATA, zeroes(e, g->cell.size));
 	asm_imm(e->as, R4, BPF_NOEXIST);
@@ -120,7 +116,7 @@ static void add_keyed(struct emit *e)
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, created);
 	asm_jifi32(e->as, BPF_JNE, R0, -EEXIST, other);
 	asm_bind(e->as, created);
-	same_map(e, g->map, inner);
+	same_map(e, g->map);
 	emit_tmp_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);

@@ -65,16 +65,13 @@ static void constant(struct emit *e, int64_t v)
 static void say(struct emit *e, uint16_t kind)
 {
 	const struct ir_val *v = &e->ins->args[0];
-	uint32_t w = emit_width(e, v), t = emit_tmp(e, 8);
+	uint32_t w = emit_width(e, v);
 	unsigned full;
-	struct mem m;
 
 	isel_reserve(e, kind, emit_loc(e), w, &full);
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R0);
+	emit_save_ptr(e, R0);
 	emit_put_string(e, (struct mem){R0, sizeof(struct record)}, v, w);
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, 8, R1, m.base, m.off);
+	emit_restore_ptr(e, R1);
 	isel_submit(e, false);
 	asm_bind(e->as, full);
 }
@@ -175,7 +172,7 @@ static bool session(struct emit *e)
 
 void isel_builtin(struct emit *e)
 {
-	if (who(e) || when(e) || session(e)) {
+	if (who(e) || when(e) || session(e) || isel_task(e)) {
 		emit_ok(e);
 		return;
 	}

@@ -139,10 +139,8 @@ static void raise_kernel(struct emit *e)
 {
 	const struct ir_val *text = raise_text(e);
 	const struct ir_val none = {.kind = VAL_STR, .str = ""};
-	uint32_t t = emit_tmp(e, 8);
 	uint32_t w;
 	unsigned full;
-	struct mem m;
 
 	if (!text)
 		text = &none;
@@ -150,12 +148,10 @@ static void raise_kernel(struct emit *e)
 	if (!(e->ins->num & RAISE_QUIET)) {
 		count_error(e);
 		isel_reserve(e, REC_ERROR, emit_loc(e), w, &full);
-		m = emit_tmp_mem(e, t, R1);
-		asm_store(e->as, 8, m.base, m.off, R0);
+		emit_save_ptr(e, R0);
 		emit_put_string(e, (struct mem){R0, sizeof(struct record)},
 				text, w);
-		m = emit_tmp_mem(e, t, R1);
-		asm_load(e->as, 8, R1, m.base, m.off);
+		emit_restore_ptr(e, R1);
 		isel_submit(e, true);
 		asm_bind(e->as, full);
 	}
@@ -204,8 +200,8 @@ static bool is_str(struct emit *e, const struct ir_val *v)
 	       (v->kind == VAL_REG && e->f->regs.v[v->reg].is_str);
 }
 
-/* Who hit the probe, into the record whose address is in temporary t. */
-static void put_ctx(struct emit *e, uint32_t t)
+/* Who hit the probe, into the record whose address is saved. */
+static void put_ctx(struct emit *e)
 {
 	static const struct {
 		int helper, off, size;
@@ -216,16 +212,13 @@ static void put_ctx(struct emit *e, uint32_t t)
 		{KH_CPU, offsetof(struct record_ctx, cpu), 8},
 	};
 	const int base = sizeof(struct record);
-	struct mem m;
 
 	for (unsigned i = 0; i < sizeof(part) / sizeof(*part); i++) {
 		asm_call(e->as, part[i].helper);
-		m = emit_tmp_mem(e, t, R1);
-		asm_load(e->as, 8, R1, m.base, m.off);
+		emit_restore_ptr(e, R1);
 		asm_store(e->as, part[i].size, R1, base + part[i].off, R0);
 	}
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, 8, R1, m.base, m.off);
+	emit_restore_ptr(e, R1);
 	emit_add(e, R1, base + (int)offsetof(struct record_ctx, comm));
 	asm_imm(e->as, R2, 16);
 	asm_call(e->as, KH_COMM);
@@ -233,31 +226,26 @@ static void put_ctx(struct emit *e, uint32_t t)
 
 static void resume(struct emit *e)
 {
-	uint32_t t = emit_tmp(e, 8);
 	uint32_t off = sizeof(struct record) + offsetof(struct record_ctx, live);
 	unsigned full;
-	struct mem m;
 
 	isel_reserve(e, REC_RESUME, (uint32_t)e->ins->num,
 		     live_size(e) + (uint32_t)offsetof(struct record_ctx, live),
 		     &full);
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R0);
-	put_ctx(e, t);
+	emit_save_ptr(e, R0);
+	put_ctx(e);
 	for (unsigned i = 0; i < e->ins->nargs; i++) {
 		const struct ir_val *v = &e->ins->args[i];
 		uint32_t w = is_str(e, v) ? emit_width(e, v) : 8;
 
-		m = emit_tmp_mem(e, t, R1);
-		asm_load(e->as, 8, R1, m.base, m.off);
+		emit_restore_ptr(e, R1);
 		if (is_str(e, v))
 			emit_put_string(e, (struct mem){R1, (int)off}, v, w);
 		else
 			asm_store(e->as, 8, R1, (int)off, emit_use(e, v, R2));
 		off += w;
 	}
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, 8, R1, m.base, m.off);
+	emit_restore_ptr(e, R1);
 	isel_submit(e, true);
 	asm_bind(e->as, full);
 	if (e->body) {

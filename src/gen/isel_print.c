@@ -68,29 +68,21 @@ static void print_kernel(struct emit *e)
 {
 	const struct ir_fmt *f = e->ins->fmt;
 	bool calls = any_calls(e);
-	uint32_t t = calls ? emit_tmp(e, 8) : 0;
 	unsigned full;
-	struct mem m;
 
 	isel_reserve(e, REC_PRINT, f->id, f->size, &full);
-	if (calls) {
-		m = emit_tmp_mem(e, t, R1);
-		asm_store(e->as, 8, m.base, m.off, R0);
-	}
+	if (calls)
+		emit_save_ptr(e, R0);
 	for (unsigned i = 0; i < f->nargs; i++) {
-		if (calls && i) {
-			m = emit_tmp_mem(e, t, R1);
-			asm_load(e->as, 8, R0, m.base, m.off);
-		}
+		if (calls && i)
+			emit_restore_ptr(e, R0);
 		field(e, (struct mem){R0, (int)sizeof(struct record) +
 					      (int)f->off[i]}, i);
 	}
-	if (calls) {
-		m = emit_tmp_mem(e, t, R1);
-		asm_load(e->as, 8, R1, m.base, m.off);
-	} else {
+	if (calls)
+		emit_restore_ptr(e, R1);
+	else
 		asm_mov(e->as, R1, R0);
-	}
 	isel_submit(e, false);
 	asm_bind(e->as, full);
 }
