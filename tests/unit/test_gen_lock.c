@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks of kernel handlers, on all CPUs at once. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "gen_kit.h"
+
+enum { RUNS = 20000 };
+
+struct runner {
+	struct kit *k;
+	int cpu;
+	pthread_t thread;
+	unsigned failed;
+};
+
+static void *hammer(void *arg)
+{
+	struct runner *r = arg;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(r->cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	for (int i = 0; i < RUNS; i++)
+		r->failed += kit_run(r->k, NULL, 0) != 0;
+	return NULL;
+}
+
+/* x = x + 1; y = y + x - x + 1 under the lock, or without. */
+static struct kit *pair(bool locked, struct var **x, struct var **y,
+			struct var **gave_up)
+{
+	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
+	struct ir_block *ok = kit_block(k), *bad = kit_block(k);
+	int a = kit_reg(k, 0), b = kit_reg(k, 0);
+	struct ir_ins *in;
+
+	*x = kit_global(k, "x", TY_LONG, 8, 0);
+	*y = kit_global(k, "y", TY_LONG, 8, 0);
+	*gave_up = kit_global(k, "gave_up", TY_LONG, 8, 0);
+	if (locked) {
+		in = kit_ins(k, OP_LOCK, -1, 0);
+		in->locks = 1 | 4;
+		in->target[0] = ok;
+		in->target[1] = bad;
+		kit_start(k, bad);
+		kit_ins(k, OP_GADD, -1, 1, val_num(1))->global = *gave_up;
+		kit_ins(k, OP_RET, -1, 0);
+		kit_start(k, ok);
+	}
+	kit_ins(k, OP_GLD, a, 0)->global = *x;
+	kit_ins(k, OP_GLD, b, 0)->global = *y;
+	kit_ins(k, OP_ADD, a, 2, val_reg((uint32_t)a), val_num(1));
+	kit_set(k, *x, val_reg((uint32_t)a));
+	kit_ins(k, OP_ADD, b, 2, val_reg((uint32_t)b), val_num(1));
+	kit_set(k, *y, val_reg((uint32_t)b));
+	if (locked)
+		kit_ins(k, OP_UNLOCK, -1, 0)->locks = 1 | 4;
+	CHECK(kit_compile(k));
+	return k;
+}
+
+TEST(exclusion)
+{
+	struct var *x, *y, *gave_up;
+	struct kit *k = pair(true, &x, &y, &gave_up);
+	struct runner r[8] = {0};
+	int loaded = kit_load(k), n;
+
+	if (loaded == 1) {
+		kit_free(k);
+		SKIP("bpf() is refused");
+	}
+	CHECK_EQ(loaded, 0);
+	if (!loaded) {
+		n = k->plan->ncpus < 8 ? (int)k->plan->ncpus : 8;
+		for (int i = 0; i < n; i++) {
+			r[i].k = k;
+			r[i].cpu = i;
+			pthread_create(&r[i].thread, NULL, hammer, &r[i]);
+		}
+		for (int i = 0; i < n; i++) {
+			pthread_join(r[i].thread, NULL);
+			CHECK_EQ(r[i].failed, 0);
+		}
+		CHECK_EQ(kit_num(k, x) + kit_num(k, gave_up), (int64_t)n * RUNS);
+		CHECK_EQ(kit_num(k, x), kit_num(k, y));
+		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+					       lock_skips)) +
+			     kit_count(k, offsetof(struct probe_counts,
+						   nest_skips)),
+			 kit_num(k, gave_up));
+	}
+	kit_free(k);
+}
+
+/* A holder that never lets go: the deadline ends the wait. */
+TEST(deadline_and_nesting)
+{
+	struct var *x, *y, *gave_up;
+	struct kit *k = pair(true, &x, &y, &gave_up);
+	int loaded = kit_load(k);
+	struct control *c;
+	cpu_set_t set;
+
+	if (loaded == 1) {
+		kit_free(k);
+		SKIP("bpf() is refused");
+	}
+	CHECK_EQ(loaded, 0);
+	if (!loaded) {
+		c = (struct control *)k->control;
+		CPU_ZERO(&set);
+		CPU_SET(0, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		c->lock[2][0] = 77; /* CPU 76 has the second lock */
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_num(k, gave_up), 1);
+		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+					       lock_skips)), 1);
+		CHECK_EQ(c->lock[0][0], 0); /* the first was given back */
+		CHECK_EQ(c->skipped, 1);
+		c->lock[2][0] = 1; /* this CPU: at once */
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+					       nest_skips)), 1);
+		CHECK_EQ(kit_num(k, x), 0);
+		c->lock[2][0] = 0;
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_num(k, x), 1);
+		CHECK_EQ(c->lock[0][0] | c->lock[2][0], 0);
+	}
+	kit_free(k);
+}
