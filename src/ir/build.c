@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "sema/exclusion.h"
+
 /* --- emission ------------------------------------------------------------- */
 
 struct ir_block *block_new(struct build *b)
@@ -391,7 +393,8 @@ static void build_function(struct build *b, struct ir_func *f)
 	}
 	f->nparams = fn->params.n;
 	f->has_ret = fn->type == TY_LONG || fn->type == TY_STRING;
-	f->ret_reg_type = fn->type == TY_STRING ? fn->width : 0;
+	f->ret_reg_type = fn->type != TY_STRING ? 0 :
+			  fn->width ? fn->width : STR_ALIGN;
 	for (; fn; fn = fn->overload) {
 		struct scope s = {.fn = fn, .caller = -1};
 
@@ -424,6 +427,10 @@ struct ir *ir_build(struct compile *c, struct program *p)
 
 	b.ir = arena_new_of(c->a, struct ir);
 	b.ir->prog = p;
+	if (p->exclusion) {
+		b.ir->lock_of = p->exclusion->lock_of;
+		b.ir->probe_locks = p->exclusion->probe_locks;
+	}
 	b.host_fn = arena_array(c->a, struct ir_func *, p->functions.n + 1);
 	b.loops = arena_alloc(c->a, p->functions.n + 1);
 	for (unsigned i = 0; i < p->probes.n; i++)

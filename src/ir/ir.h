@@ -117,7 +117,7 @@ struct ir_block {
 	struct ir_ins *first, *last;
 	struct ir_block *next;	/* layout order */
 	unsigned loop_depth;
-	struct ir_func *loop;	/* reserved for outline */
+	bool held;		/* locks are, at its start: lock to outline */
 };
 
 enum ir_kind { IR_PROBE, IR_FUNCTION, IR_LOOP_BODY };

@@ -236,6 +236,7 @@ static void lock_func(struct locker *k)
 	for (unsigned m = 0; m < n; m++) {
 		bool held = k->held[list[m]->id];
 
+		list[m]->held = held;
 		end = lock_in_block(k, list[m], &held);
 		for (unsigned t = 0; t < 2; t++) {
 			struct ir_block *to = end->last->target[t];

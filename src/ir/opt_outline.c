@@ -209,6 +209,7 @@ static struct ir_func *take_out(struct outline *o, unsigned number)
 	g->probe = o->f->probe;
 	g->place = o->f->place;
 	g->parent = o->f;
+	g->locks = o->f->locks;
 	g->has_ret = true;
 	for (unsigned i = 0; i < o->f->regs.n; i++)
 		vec_push(o->a, &g->regs, o->f->regs.v[i]);
@@ -281,6 +282,12 @@ static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 		b = next;
 	}
 	/* Out of iterations: more than MAXACTION could ever count. */
+	if (o->head->held) {
+		i = ins_new(o->a, OP_UNLOCK, 0);
+		i->locks = o->f->locks;
+		i->loc = loc;
+		block_append(b, i);
+	}
 	i = ins_new(o->a, OP_RAISE, 1);
 	i->args[0] = val_str(str_internz(o->c->str, "MAXACTION exceeded"));
 	i->num = RAISE_UNCATCHABLE;
@@ -290,21 +297,33 @@ static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 	return first;
 }
 
+/* Ends the handler, perhaps after one jump (an unlock stands before it). */
+static bool ends_soon(const struct ir_block *b, const unsigned *npred)
+{
+	if (b->last->op == OP_JMP && npred[b->last->target[0]->id] == 1)
+		b = b->last->target[0];
+	return b->last->op == OP_RAISE || b->last->op == OP_RESUME;
+}
+
 /* Errors and sends that only the loop leads to end the handler from inside of
  * it: no exit is needed. */
 static void add_ends(struct outline *o, struct ir_block ***pred,
 		     const unsigned *npred)
 {
-	for (struct ir_block *b = o->f->blocks; b; b = b->next) {
-		bool inside = npred[b->id] > 0;
+	bool added = true;
 
-		if (o->in[b->id] || (b->last->op != OP_RAISE &&
-				     b->last->op != OP_RESUME))
-			continue;
-		for (unsigned i = 0; i < npred[b->id]; i++)
-			inside &= o->in[pred[b->id][i]->id];
-		if (inside)
-			o->in[b->id] = 1;
+	while (added) {
+		added = false;
+		for (struct ir_block *b = o->f->blocks; b; b = b->next) {
+			bool inside = npred[b->id] > 0;
+
+			if (o->in[b->id] || !ends_soon(b, npred))
+				continue;
+			for (unsigned i = 0; i < npred[b->id]; i++)
+				inside &= o->in[pred[b->id][i]->id];
+			if (inside)
+				o->in[b->id] = added = true;
+		}
 	}
 }
 

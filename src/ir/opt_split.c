@@ -26,12 +26,6 @@ static bool uses_matched(const struct ir_func *f)
 	return false;
 }
 
-static bool kernel_stat(int64_t op)
-{
-	return op == STAT_COUNT || op == STAT_SUM || op == STAT_MIN ||
-	       op == STAT_MAX || op == STAT_AVG;
-}
-
 static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 {
 	if (ins_host_only(i) || (s->ir->kernel_can && !s->ir->kernel_can(i)))
@@ -44,7 +38,10 @@ static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 	case OP_MATCH: /* matched() looks at what the host's match left */
 		return s->matched;
 	case OP_SGET:
-		return !kernel_stat(i->num);
+		return true; /* from settled totals, after a drain */
+	case OP_AHAS:
+	case OP_ADEL:
+		return i->global->type == TY_STATS;
 	case OP_ASET:
 	case OP_AADD:
 	case OP_AXADD: /* evicting the oldest needs order */

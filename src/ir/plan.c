@@ -187,7 +187,7 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 		return false;
 	}
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
-	m.kind = v->mode == AGG_BANKED ? PM_BANKS : m.inner;
+	m.kind = PM_BANKS;
 	g->map = add_map(k, m);
 	g->atomic = !percpu || u->nprobes > 1 || u->preempted;
 	g->why = arena_printf(k->c->a, "%s: %u bytes on %u CPUs; %s",
@@ -265,6 +265,9 @@ static bool plan_one(struct planner *k, struct var *v)
 	g->var = v;
 	g->map = UINT32_MAX;
 	g->lock_group = UINT32_MAX;
+	if (k->ir->lock_of && k->ir->lock_of[v->index])
+		g->lock_group =
+		    (unsigned)__builtin_ctz(k->ir->lock_of[v->index]);
 	g->other_off = UINT32_MAX;
 	g->value_width = v->type == TY_STRING && v->width ? v->width : 8;
 	plan_keys(&g->key, v);
@@ -465,8 +468,7 @@ static void print_global(const struct plan *p, const struct plan_global *g,
 		fputc(']', f);
 	}
 	if (v->type == TY_STATS)
-		fprintf(f, ": aggregate of %u bytes, %s", g->cell.size,
-			v->mode == AGG_LIVE ? "live" : "banked");
+		fprintf(f, ": aggregate of %u bytes", g->cell.size);
 	else
 		fprintf(f, ": %s%u", v->type == TY_STRING ? "s" : "l",
 			g->value_width);
