@@ -39,7 +39,7 @@ struct passes {
 	struct timespec began;
 };
 
-/* --- sources ---------------------------------------------------------------- */
+/* --- sources ------------------------------------------------------------- */
 
 /* Reads a whole file or pipe; a negative errno when it cannot be read. */
 static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
@@ -112,7 +112,7 @@ static int read_sources(struct passes *p)
 	return 0;
 }
 
-/* --- passes ------------------------------------------------------------------ */
+/* --- passes -------------------------------------------------------------- */
 
 /* Milliseconds since the last call, for -v. */
 static double lap(struct passes *p)
@@ -306,7 +306,7 @@ static int run_script(struct passes *p)
 	return pass_run(p);
 }
 
-/* --- lists -------------------------------------------------------------------- */
+/* --- lists --------------------------------------------------------------- */
 
 static int list_points(struct passes *p)
 {

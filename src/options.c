@@ -80,7 +80,8 @@ static int unsafe(char opt, const char *arg, const char *pattern)
 static int opt_script(struct options *o, const char *arg)
 {
 	if (o->script)
-		return wrong("Only one script can be given on the command line.");
+		return wrong("Only one script can be given on the command "
+			     "line.");
 	o->script = arg;
 	return 0;
 }
@@ -230,7 +231,7 @@ static int opt_verbose(struct options *o, const char *arg)
 
 static int opt_pass_verbose(struct options *o, const char *arg)
 {
-	/* Passes 1 to 5; the last digit is for all that happens while running. */
+	/* Passes 1 to 5; the last digit is for all that runs. */
 	static const enum log_channel of_pass[][4] = {
 		{ LOG_FRONT, LOG_MAX }, { LOG_SEMA, LOG_MAX },
 		{ LOG_IR, LOG_MAX }, { LOG_GEN, LOG_MAX },
@@ -238,8 +239,10 @@ static int opt_pass_verbose(struct options *o, const char *arg)
 	};
 	unsigned i, j;
 
-	if (!*arg || strlen(arg) > 5 || strspn(arg, "0123456789") != strlen(arg))
-		return wrong("Invalid --vp value '%s': up to five digits.", arg);
+	if (!*arg || strlen(arg) > 5 ||
+	    strspn(arg, "0123456789") != strlen(arg))
+		return wrong("Invalid --vp value '%s': up to five digits.",
+			     arg);
 	for (i = 0; arg[i]; i++)
 		for (j = 0; of_pass[i][j] != LOG_MAX; j++)
 			o->c->log.level[of_pass[i][j]] += arg[i] - '0';
@@ -290,8 +293,8 @@ static int opt_dump(struct options *o, const char *arg)
 			    !memcmp(kinds[i].name, arg, n))
 				bit = kinds[i].bit;
 		if (!bit)
-			return wrong("Invalid --dump value '%.*s': tokens, ast, "
-				     "types, ir, bpf, plan or locks.",
+			return wrong("Invalid --dump value '%.*s': tokens, "
+				     "ast, types, ir, bpf, plan or locks.",
 				     (int)n, arg);
 		o->dump |= bit;
 		if (!arg[n])
@@ -356,7 +359,7 @@ static int opt_help(struct options *o, const char *arg)
 	return set_job(o, JOB_HELP, NULL);
 }
 
-/* --- the table ------------------------------------------------------------ */
+/* --- the table ----------------------------------------------------------- */
 
 #define WHERE_FLAG(w) .offset = offsetof(struct options, w)
 #define WHERE_TEXT(w) .offset = offsetof(struct options, w)
@@ -547,7 +550,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	return check(o);
 }
 
-/* --- texts ---------------------------------------------------------------- */
+/* --- texts --------------------------------------------------------------- */
 
 static void help_row(FILE *f, const struct option_row *r)
 {

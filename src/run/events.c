@@ -32,7 +32,7 @@ static int wrong(struct events *e, const char *fmt, ...)
 	return -1;
 }
 
-/* --- words ---------------------------------------------------------------------- */
+/* --- words --------------------------------------------------------------- */
 
 static bool read_u64(const char *s, const char **ret_end, uint64_t *ret)
 {
@@ -166,7 +166,7 @@ static int64_t unquote(char *s)
 	return to - s;
 }
 
-/* --- one line --------------------------------------------------------------------- */
+/* --- one line ------------------------------------------------------------ */
 
 static int who_text(struct events *e, char *dst, char *value)
 {

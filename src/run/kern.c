@@ -10,7 +10,7 @@
 #include "run/state.h"
 #include "store/kern.h"
 
-/* --- opening ------------------------------------------------------------------ */
+/* --- opening ------------------------------------------------------------- */
 
 static int refuse_map(struct session *s, int err, unsigned map)
 {
@@ -103,7 +103,7 @@ int kern_open(struct session *s)
 	return 0;
 }
 
-/* --- attaching ----------------------------------------------------------------- */
+/* --- attaching ----------------------------------------------------------- */
 
 /* May the session do without this probe? One of many that a wildcard stands
  * for, or marked with a question mark. */
@@ -140,8 +140,8 @@ int kern_attach(struct session *s)
 		struct kern_prog *p = &k->progs[i];
 		const char *why = NULL;
 
-		rc = p->probe->family->attach(s->c, p->probe, p->prog_fd, &p->at,
-					      &why);
+		rc = p->probe->family->attach(s->c, p->probe, p->prog_fd,
+					      &p->at, &why);
 		if (!rc) {
 			p->attached = true;
 			done++;
@@ -160,7 +160,7 @@ int kern_attach(struct session *s)
 	return 0;
 }
 
-/* --- running --------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 /* Handlers that gave up, counted by the kernel's programs. */
 static void check_skips(struct session *s)

@@ -65,8 +65,8 @@ static void prog_name(const struct probe *p, char ret[16])
 		    (s == p->pp || (!isalnum((unsigned char)s[-1]) &&
 				    s[-1] != '_')))
 			word = s;
-	for (; n < 15 && (isalnum((unsigned char)*word) || *word == '_'); word++)
-		ret[n++] = *word;
+	while (n < 15 && (isalnum((unsigned char)*word) || *word == '_'))
+		ret[n++] = *word++;
 	if (!n)
 		ret[n++] = 'p';
 	ret[n] = 0;

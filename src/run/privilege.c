@@ -51,14 +51,14 @@ void privilege_explain(struct session *s, const char *what)
 	ssize_t n;
 
 	if (!bpf || !perfmon) {
-		session_note(s, "ERROR: tally may not %s: it lacks %s%s%s", what,
-			     bpf ? "" : "CAP_BPF",
+		session_note(s, "ERROR: tally may not %s: it lacks %s%s%s",
+			     what, bpf ? "" : "CAP_BPF",
 			     bpf || perfmon ? "" : " and ",
 			     perfmon ? "" : "CAP_PERFMON");
 		n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 		self[n > 0 ? n : 0] = 0;
-		session_note(s, "help: run it as root (sudo tally ...), or once "
-			     "as root: setcap cap_bpf,cap_perfmon=ep %s",
+		session_note(s, "help: run it as root (sudo tally ...), or "
+			     "once as root: setcap cap_bpf,cap_perfmon=ep %s",
 			     n > 0 ? self : "tally");
 		session_note(s, "help: scripts without kernel probes, and "
 			     "--runtime=vm --events FILE, need no privilege");

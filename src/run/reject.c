@@ -124,7 +124,7 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 	if (known && known->help)
 		diag_help(s->c->diag, d, "%s", known->help);
 	else if (!known)
-		diag_help(s->c->diag, d, "tally should not make such a program: "
-			  "please report it, with the output of -vvv");
+		diag_help(s->c->diag, d, "tally should not make such a "
+			  "program: please report it, with the output of -vvv");
 	return EXIT_REFUSED;
 }

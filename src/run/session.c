@@ -76,7 +76,7 @@ bool session_handle(struct session *s, const struct probe *p)
 	return false;
 }
 
-/* --- begin, end, error ----------------------------------------------------- */
+/* --- begin, end, error --------------------------------------------------- */
 
 static int by_sequence(const void *a, const void *b)
 {
@@ -135,7 +135,7 @@ static void run_end(struct session *s)
 		session_handle(s, v[i]);
 }
 
-/* --- opening ---------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------- */
 
 static bool has_kernel_probes(const struct session *s)
 {
@@ -238,7 +238,7 @@ static void start_timers(struct session *s)
 		timers_add_end(&s->timers, s->c->a, now + s->o->timeout_ns);
 }
 
-/* --- closing ---------------------------------------------------------------- */
+/* --- closing ------------------------------------------------------------- */
 
 static void report_child(struct session *s)
 {

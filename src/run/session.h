@@ -32,7 +32,7 @@ enum {
 	EXIT_OK = 0,	  /* normal end */
 	EXIT_FAILED = 1,  /* script wrong, or an uncaught run-time error */
 	EXIT_USAGE = 1,   /* as the reference: bad options are 1 */
-	EXIT_REFUSED = 3, /* the kernel refused: privilege, lockdown, missing feature */
+	EXIT_REFUSED = 3, /* the kernel refused: privilege, a feature */
 	EXIT_LOSS = 4,	  /* --strict and something was lost */
 	EXIT_BUG = 70,	  /* internal error */
 };

@@ -83,7 +83,7 @@ bool session_handle(struct session *s, const struct probe *p);
 const struct code *session_code(const struct session *s,
 				const struct probe *p, enum place place);
 
-/* --- run/hooks.c: what handlers ask of the session ------------------------ */
+/* --- run/hooks.c: what handlers ask of the session ----------------------- */
 void hooks_init(struct session *s);
 /* An uncaught error: prints the line, counts it. */
 void hooks_error(struct session *s, const char *line);
@@ -93,18 +93,18 @@ void hooks_warn(struct session *s, const char *text);
 /* Ends the session, with a message, when n skips are more than MAXSKIPPED. */
 bool hooks_too_many_skips(struct session *s, uint64_t n);
 
-/* --- run/record.c ---------------------------------------------------------- */
+/* --- run/record.c -------------------------------------------------------- */
 /* Handles one record that a kernel handler sent; n: bytes of it. */
 void record_take(struct session *s, const struct record *r, size_t n);
 
-/* --- run/loop.c ------------------------------------------------------------ */
+/* --- run/loop.c ---------------------------------------------------------- */
 /* Signals and timers; 0 or a negative errno. */
 int loop_open(struct session *s);
 /* Runs until the state is no longer RUNNING. */
 void loop_run(struct session *s);
 void loop_close(struct session *s);
 
-/* --- run/vmrun.c ------------------------------------------------------------ */
+/* --- run/vmrun.c --------------------------------------------------------- */
 /* Runs all of --events: kernel probes in the VM, on the events' clock. */
 void vmrun_events(struct session *s);
 /* Reads the file. 0, or the exit status with the message printed. */

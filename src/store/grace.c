@@ -28,7 +28,7 @@ void grace_close(struct grace *g)
 	grace_init(g);
 }
 
-/* --- visiting -------------------------------------------------------------- */
+/* --- visiting ------------------------------------------------------------ */
 
 static void read_list(const char *path, char *ret, size_t size)
 {
@@ -120,7 +120,7 @@ static int visit_all(void)
 	return rc;
 }
 
-/* --- the kernel's way -------------------------------------------------------- */
+/* --- the kernel's way ---------------------------------------------------- */
 
 static int create_array(enum bpf_map_type type, uint32_t value, int inner)
 {

@@ -19,6 +19,7 @@
 #include "stat/cell.h"
 #include "store/grace.h"
 #include "store/kern.h"
+#include "store/kern_add.h"
 #include "store/kern_map.h"
 #include "store/sysbpf.h"
 
@@ -27,6 +28,7 @@ struct kern_store {
 	int (*bank_fd)[2];	/* PM_BANKS: the two inner maps, by plan map */
 	size_t control_size, rows_size; /* of the mappings */
 	struct grace grace;
+	int *add_prog;		/* by global: kern_add.h; 0 not asked for yet */
 	bool quiet;
 };
 
@@ -42,7 +44,7 @@ static size_t page_up(size_t n)
 	return (n + page - 1) / page * page;
 }
 
-/* --- making maps ------------------------------------------------------------ */
+/* --- making maps --------------------------------------------------------- */
 
 static int create(enum bpf_map_type type, const char *name, uint32_t key,
 		  uint32_t value, uint32_t entries, uint32_t flags,
@@ -191,6 +193,10 @@ static void kern_close_store(struct store *s)
 	if (s->rows)
 		munmap(s->rows, k->rows_size);
 	grace_close(&k->grace);
+	for (i = 0; i < s->plan->nglobals; i++)
+		if (k->add_prog[i] > 0)
+			close(k->add_prog[i]);
+	free(k->add_prog);
 	store_teardown(s);
 	free(k->bank_fd);
 	free(k);
@@ -206,6 +212,7 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	grace_init(&k->grace);
 	k->s.ops = &kern_ops;
 	store_setup(&k->s, p);
+	k->add_prog = xcalloc(p->nglobals + 1, sizeof(*k->add_prog));
 	k->s.rodata = p->rodata;
 	k->bank_fd = xcalloc(n + 1, sizeof(*k->bank_fd));
 	for (i = 0; i < n; i++)
@@ -225,7 +232,7 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	return &k->s;
 }
 
-/* --- plain arrays ------------------------------------------------------------ */
+/* --- plain arrays -------------------------------------------------------- */
 
 static const struct plan_global *array_of(struct store *s, unsigned g,
 					  int *ret_fd)
@@ -318,8 +325,10 @@ static int kern_set(struct store *s, unsigned g, const void *key,
 	return rc;
 }
 
-static int kern_add(struct store *s, unsigned g, const void *key,
-		    int64_t delta, int64_t *ret_old)
+/* Reads and overwrites: what programs add in between is lost. Only for kernels
+ * that cannot run a program on request (before 5.14). */
+static int add_slowly(struct store *s, unsigned g, const void *key,
+		      int64_t delta, int64_t *ret_old)
 {
 	int fd, rc;
 	const struct plan_global *pg = array_of(s, g, &fd);
@@ -335,6 +344,45 @@ static int kern_add(struct store *s, unsigned g, const void *key,
 	memcpy(e->value, &v, sizeof(v));
 	rc = put(s, g, key, e, !rc);
 	free(e);
+	return rc;
+}
+
+/* A new element whose value is delta; -EEXIST: a program was faster. */
+static int add_new(struct store *s, unsigned g, const void *key, int64_t delta)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct plain_value *e = element_new(pg);
+
+	e->stamp = next_stamp(s);
+	memcpy(e->value, &delta, sizeof(delta));
+	rc = bpf_map_update_elem(fd, key, e, BPF_NOEXIST);
+	if (rc == -E2BIG && pg->var->wrap && !evict_oldest(s, g))
+		rc = bpf_map_update_elem(fd, key, e, BPF_NOEXIST);
+	free(e);
+	return rc;
+}
+
+static int kern_add(struct store *s, unsigned g, const void *key,
+		    int64_t delta, int64_t *ret_old)
+{
+	struct kern_store *k = kern_of(s);
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+
+	if (!k->add_prog[g])
+		k->add_prog[g] = kern_add_load(fd, pg->key.size);
+	if (k->add_prog[g] < 0)
+		return add_slowly(s, g, key, delta, ret_old);
+	do {
+		rc = kern_add_run(k->add_prog[g], key, pg->key.size, delta,
+				  ret_old);
+		if (rc != -ENOENT)
+			return rc;
+		if (ret_old)
+			*ret_old = 0;
+		rc = add_new(s, g, key, delta);
+	} while (rc == -EEXIST);
 	return rc;
 }
 
@@ -403,7 +451,7 @@ static int kern_clear(struct store *s, unsigned g)
 	return rc;
 }
 
-/* --- aggregates ---------------------------------------------------------------- */
+/* --- aggregates ---------------------------------------------------------- */
 
 int store_kern_grace(struct store *s)
 {
@@ -443,20 +491,25 @@ static uint8_t *sum_cells(const struct plan_global *pg,
 	return out;
 }
 
+/* Bytes that reading an element's value gives. */
+static size_t cells_size(const struct kern_store *k,
+			 const struct plan_global *pg, enum map_kind kind)
+{
+	size_t size = (pg->cell.size + 7) / 8 * 8;
+
+	return kind == PM_PERCPU_HASH ? size * k->s.plan->ncpus : size;
+}
+
 /* Adds what a map holds to the totals; `move`: and empties it. */
 static int drain_map(struct kern_store *k, unsigned g, int fd,
 		     enum map_kind kind, bool move)
 {
-	const struct plan *p = k->s.plan;
-	const struct plan_global *pg = &p->globals[g];
-	size_t size = (pg->cell.size + 7) / 8 * 8;
+	const struct plan_global *pg = &k->s.plan->globals[g];
 	struct kern_rows rows;
 	uint8_t *elems;
 	int rc;
 
-	if (kind == PM_PERCPU_HASH)
-		size *= p->ncpus;
-	rc = kern_map_read(fd, pg->key.size, size, &rows);
+	rc = kern_map_read(fd, pg->key.size, cells_size(k, pg, kind), &rows);
 	if (!rc && rows.n) {
 		elems = sum_cells(pg, &rows);
 		store_merge_keyed(&k->s, g, elems, (unsigned)rows.n);
@@ -532,9 +585,8 @@ static int kern_live_del(struct store *s, unsigned g, const void *key)
 		return rc == -ENOENT ? 0 : rc;
 	}
 	rc = kern_map_read(fd, pg->key.size,
-			   s->plan->maps.v[pg->map].kind == PM_PERCPU_HASH
-			   ? (size_t)(pg->cell.size + 7) / 8 * 8 * s->plan->ncpus
-			   : pg->cell.size, &rows);
+			   cells_size(kern_of(s), pg,
+				      s->plan->maps.v[pg->map].kind), &rows);
 	if (!rc)
 		rc = kern_map_delete(fd, &rows);
 	kern_rows_free(&rows);

@@ -11,7 +11,7 @@
 #include "run/events.h"
 #include "run/timers.h"
 
-/* --- timers -------------------------------------------------------------------- */
+/* --- timers -------------------------------------------------------------- */
 
 static struct probe timer(unsigned index, int64_t period, int64_t randomize)
 {
@@ -118,7 +118,7 @@ TEST(randomized_periods_stay_in_their_range_and_repeat_with_the_seed)
 	arena_free(a);
 }
 
-/* --- event files ----------------------------------------------------------------- */
+/* --- event files --------------------------------------------------------- */
 
 static int open_text(struct events *e, struct compile *c, const char *text)
 {
