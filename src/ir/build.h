@@ -57,7 +57,7 @@ struct build {
 	unsigned nins;	     /* of this function so far */
 	unsigned depth;	     /* of inlining */
 	struct ir_func **host_fn; /* by function index: made or queued */
-	uint8_t *loops;	     /* by function index: does it loop in the kernel? */
+	uint8_t *loops;	     /* by function index: does it loop? */
 	VEC(struct ir_func *) queue;
 	struct span here;    /* place of what is being built */
 	unsigned loop_depth;

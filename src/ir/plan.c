@@ -14,8 +14,7 @@
 
 enum {
 	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
-	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, of an element */
-	KEY_MAX = 512,		 /* the kernel's, of a hash map */
+	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, with the key */
 	HASH_OVERHEAD = 48,	 /* of an element, in bytes */
 	LINE = 64,
 	SCRATCH_SLOTS = 3,	 /* task, interrupt, NMI */
@@ -181,9 +180,9 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
 	};
 
-	if (g->cell.size > VALUE_MAX) {
+	if (g->key.size + g->cell.size > VALUE_MAX) {
 		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
-			 g->cell.size, (unsigned)VALUE_MAX);
+			 g->key.size + g->cell.size, (unsigned)VALUE_MAX);
 		return false;
 	}
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
@@ -271,11 +270,6 @@ static bool plan_one(struct planner *k, struct var *v)
 	g->other_off = UINT32_MAX;
 	g->value_width = v->type == TY_STRING && v->width ? v->width : 8;
 	plan_keys(&g->key, v);
-	if (g->key.n && u->touched && g->key.size > KEY_MAX) {
-		complain(k->c, KEY_TOO_BIG, &v->span, v->name, g->key.size,
-			 (unsigned)KEY_MAX);
-		return false;
-	}
 	if (v->type == TY_STATS)
 		return plan_aggregate(k, g, u);
 	if (g->key.n) {
