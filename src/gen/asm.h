@@ -25,7 +25,7 @@ struct assembler {
 	VEC(struct asm_fixup) fixups;
 	VEC(struct reloc) relocs;
 	uint32_t loc;	    /* of the instructions being made */
-	uint32_t written;   /* bit per register that was written since cleared */
+	uint32_t written;   /* bit per register, since it was cleared */
 	bool far_jump;	    /* a jump does not fit its 16 bits */
 };
 

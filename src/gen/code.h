@@ -3,12 +3,13 @@
  * What gen makes of an ir function: eBPF instructions that either machine runs.
  *
  * Conventions
- *   kernel  entry: r1 = context. Helpers have the kernel's numbers. Addresses of
- *           map areas are relocations, resolved at load (BPF_PSEUDO_MAP_VALUE).
+ *   kernel  entry: r1 = context. Helpers have the kernel's numbers. Addresses
+ *           of map areas are relocations, resolved at load
+ *           (BPF_PSEUDO_MAP_VALUE).
  *   host    entry of a probe: r1 = struct vm_ctx *. Host helpers are numbered
  *           from HOST_FIRST (gen/host.def). r10-relative frame of up to 32 KiB
- *           (code.frame). Functions are called by BPF pseudo-calls with r1 = the
- *           address of an argument block of 8-byte words (strings: address of
+ *           (code.frame). Functions are called by BPF pseudo-calls with r1 =
+ *           the address of an argument block of 8-byte words (strings: address of
  *           width bytes); a number result is in r0, a string result is written
  *           to the address in r2; r0 of a call that can fail is the result and
  *           the failure is asked with HOST_FAILED.
@@ -61,7 +62,7 @@ struct code {
 	const struct ir_func *fn;
 	struct bpf_insn *insns;
 	uint32_t ninsns;
-	uint32_t *loc;	      /* per instruction: index in ir.locs, UINT32_MAX none */
+	uint32_t *loc;	      /* per instruction: in ir.locs; UINT32_MAX none */
 	VEC(struct reloc) relocs;
 	VEC(struct subprog) subprogs; /* [0] is the entry */
 	VEC(uint32_t) resume; /* host: entry instruction of each resume point */

@@ -65,7 +65,8 @@ static void alu(const struct bpf_insn *in, char *buf, size_t n)
 	if (k >= sizeof(op) / sizeof(*op))
 		snprintf(buf, n, "?alu %#x", in->code);
 	else if (k == BPF_NEG >> 4)
-		snprintf(buf, n, "%c%u = -%c%u", r, in->dst_reg, r, in->dst_reg);
+		snprintf(buf, n, "%c%u = -%c%u", r, in->dst_reg, r,
+			 in->dst_reg);
 	else if (k == BPF_END >> 4)
 		snprintf(buf, n, "r%u = be%d r%u", in->dst_reg, in->imm,
 			 in->dst_reg);

@@ -19,7 +19,7 @@
 enum pseudo {
 	PS_CTX,	 /* the program's context, r1 at entry */
 	PS_ROW,	 /* this CPU's row */
-	PS_BANK, /* row + active bank * bank_size: plan.bank_off is added in use */
+	PS_BANK, /* row + active bank * bank_size, without bank_off */
 	PS_BIDX, /* its number, 0 or 1 */
 	PS_SCR,	 /* the claimed scratch slot */
 	PS_ROOT, /* loop body: frame pointer of the handler */

@@ -26,7 +26,8 @@ struct layout {
 	unsigned n;
 	struct used *used[2];
 	unsigned nused[2];
-	uint32_t base[2], top[2]; /* first byte, high-water mark: frame, scratch */
+	/* frame, scratch: first byte, high-water mark */
+	uint32_t base[2], top[2];
 };
 
 static int by_start(const void *pa, const void *pb)

@@ -15,7 +15,7 @@
 
 enum {
 	KERNEL_STACK = 512,
-	BODY_STACK = 128,     /* a loop body's own; most lives in the handler's */
+	BODY_STACK = 128,     /* a loop body's own; most is the handler's */
 	LOCK_STACK = 64,      /* the lock's slow path and its callback */
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,

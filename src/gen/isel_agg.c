@@ -47,7 +47,8 @@ static void add_scalar(struct emit *e)
 }
 
 /* r1 = the map that holds the active bank's cells: itself, or the inner map of
- * its bank, which is saved; t: 8 bytes for the bank's number. Goes to `none` if there is none. */
+ * its bank, which is saved; t: 8 bytes for the bank's number. Goes to
+ * `none` if there is none. */
 static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 {
 	struct mem m;

@@ -226,7 +226,8 @@ static void put_ctx(struct emit *e)
 
 static void resume(struct emit *e)
 {
-	uint32_t off = sizeof(struct record) + offsetof(struct record_ctx, live);
+	uint32_t off = sizeof(struct record) +
+		       offsetof(struct record_ctx, live);
 	unsigned full;
 
 	isel_reserve(e, REC_RESUME, (uint32_t)e->ins->num,
@@ -288,7 +289,7 @@ static void act(struct emit *e)
 
 /* --- loops --------------------------------------------------------------- */
 
-/* r0: the exit taken, not 0. Stores it in the handler's frame, ends the loop. */
+/* r0: the exit taken, not 0: to the handler's frame; the loop ends. */
 void isel_body_exit(struct emit *e)
 {
 	int root = emit_pseudo(e, PS_ROOT, R1);

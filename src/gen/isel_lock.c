@@ -3,8 +3,8 @@
  * Locks: a word per group of globals, 0 or 1 + the CPU that holds it. One
  * cmpxchg when it is free. When this CPU holds it, the handler runs on top of
  * the holder: it can only give up at once. Otherwise a subprogram spins by
- * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK * TRYLOCKDELAY
- * microseconds. Released by xchg, which also orders what was written under it.
+ * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK *
+ * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was written under it.
  */
 #include "gen/isel.h"
 

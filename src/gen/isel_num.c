@@ -96,7 +96,7 @@ static void alu(struct emit *e)
 		if (b->num & 63)
 			asm_alui(e->as, op, dst, (int32_t)(b->num & 63));
 	} else if (is_shift(e->ins->op)) {
-		/* The verifier of old kernels loses track of unmasked counts. */
+		/* Old verifiers lose track of unmasked counts. */
 		emit_load(e, R1, b);
 		asm_alui(e->as, BPF_AND, R1, 63);
 		emit_load(e, dst, a);

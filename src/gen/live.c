@@ -40,7 +40,7 @@ static void each_reg(struct flow *w, const struct ir_ins *in, uint32_t no,
 
 struct site {
 	uint32_t no, block, depth;
-	uint32_t *seen_block; /* register -> block of all its uses, LOCAL: none */
+	uint32_t *seen_block; /* by register: of all its uses; LOCAL: none */
 	bool keep_def;	      /* an E instruction: the write may not happen */
 };
 

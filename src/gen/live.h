@@ -13,7 +13,7 @@ struct interval {
 	uint32_t reg;
 	uint32_t start, end; /* positions; start > end: never used */
 	uint32_t weight;     /* uses, each worth 8 per loop around it */
-	uint32_t hint;	     /* register it is copied to or from, or UINT32_MAX */
+	uint32_t hint;	     /* copied to or from; UINT32_MAX: none */
 	int phys;	     /* given by regalloc; -1: memory */
 };
 

@@ -92,7 +92,8 @@ static void claim_scratch(struct emit *e, unsigned none)
 
 	for (uint32_t s = 0; s < p->scratch_slots; s++) {
 		asm_mov(e->as, R3, R1);
-		emit_add(e, R3, (int32_t)(p->scratch_off + s * p->scratch_size));
+		emit_add(e, R3, (int32_t)(p->scratch_off +
+					  s * p->scratch_size));
 		asm_imm(e->as, R0, 0);
 		asm_imm(e->as, R2, 1);
 		asm_atomic(e->as, BPF_CMPXCHG, R3, 0, R2);

@@ -86,7 +86,8 @@ TEST(exclusion)
 			pthread_join(r[i].thread, NULL);
 			CHECK_EQ(r[i].failed, 0);
 		}
-		CHECK_EQ(kit_num(k, x) + kit_num(k, gave_up), (int64_t)n * RUNS);
+		CHECK_EQ(kit_num(k, x) + kit_num(k, gave_up),
+			 (int64_t)n * RUNS);
 		CHECK_EQ(kit_num(k, x), kit_num(k, y));
 		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
 					       lock_skips)) +

@@ -94,8 +94,8 @@ TEST(binary_registers)
 			if ((binary[i] == OP_DIV || binary[i] == OP_MOD) &&
 			    !ctx[1])
 				continue;
-			if (kit_num(k, g[i]) != model(binary[i], (int64_t)ctx[0],
-						      (int64_t)ctx[1]))
+			if (kit_num(k, g[i]) !=
+			    model(binary[i], (int64_t)ctx[0], (int64_t)ctx[1]))
 				TEST_FAIL("%s %lld %lld is %lld",
 					  op_info(binary[i])->text,
 					  (long long)ctx[0], (long long)ctx[1],
