@@ -23,7 +23,11 @@ static int wrong(struct events *e, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	n = snprintf(e->error, sizeof(e->error), "%s:%u: ", e->file, e->line);
+	if (e->line)
+		n = snprintf(e->error, sizeof(e->error), "%s:%u: ", e->file,
+			     e->line);
+	else
+		n = snprintf(e->error, sizeof(e->error), "%s: ", e->file);
 	if (n < 0 || n >= (int)sizeof(e->error))
 		return -1;
 	va_start(ap, fmt);

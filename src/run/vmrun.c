@@ -153,9 +153,10 @@ void vmrun_events(struct session *s)
 	if (s->o->timeout_ns)
 		run_timers(s, INT64_MAX);
 	if (r.unknown && !s->o->no_warnings)
-		session_note(s, "WARNING: %llu events of '%s' hit no probe of "
-			     "the script, the first on line %u",
-			     (unsigned long long)r.unknown, s->o->events,
+		session_note(s, "WARNING: %llu event%s of '%s' hit no probe "
+			     "of the script, the first on line %u",
+			     (unsigned long long)r.unknown,
+			     r.unknown == 1 ? "" : "s", s->o->events,
 			     r.unknown_line);
 	session_stop(s);
 }
