@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Feeding a cell (stat/cell.h): the same as cell_add(), as eBPF. Words that
- * only this program writes on this CPU are loaded, changed and stored; others are
- * changed by atomics, whose fetched old value tells the carry.
+ * only this program writes on this CPU are loaded, changed and stored; others
+ * are changed by atomics, whose fetched old value tells the carry.
  *
  * Registers: base in at.base; the sample in `v`; r0, r2, r3, r4 temporary.
  */

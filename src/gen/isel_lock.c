@@ -4,7 +4,8 @@
  * cmpxchg when it is free. When this CPU holds it, the handler runs on top of
  * the holder: it can only give up at once. Otherwise a subprogram spins by
  * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK *
- * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was written under it.
+ * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was
+ * written under it.
  */
 #include "gen/isel.h"
 

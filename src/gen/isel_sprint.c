@@ -42,6 +42,8 @@ static void append(struct sprint *s, uint32_t n)
 	struct mem m = emit_tmp_mem(s->e, s->pos, R4);
 
 	asm_load(as, 8, R4, m.base, m.off);
+	/* from map memory it comes back without bounds */
+	asm_jifi(as, BPF_JGT, R4, (int32_t)s->used, skip);
 	emit_tmp_addr(s->e, R1, s->buf);
 	asm_alu(as, BPF_ADD, R1, R4);
 	asm_imm(as, R2, n);
