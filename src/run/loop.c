@@ -69,7 +69,7 @@ int loop_open(struct session *s)
 
 /* The first signal ends the session in order; then the default action is back,
  * so that a second one quits at once, whatever an end probe is doing. */
-static void take_signals(struct session *s)
+void loop_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
 	sigset_t set;
@@ -158,7 +158,7 @@ void loop_run(struct session *s)
 		for (i = 0; i < n; i++) {
 			switch (ev[i].data.u32) {
 			case SRC_SIGNAL:
-				take_signals(s);
+				loop_signals(s);
 				break;
 			case SRC_TIMER:
 				if (session_live(s))

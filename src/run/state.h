@@ -103,6 +103,8 @@ int loop_open(struct session *s);
 /* Runs until the state is no longer RUNNING. */
 void loop_run(struct session *s);
 void loop_close(struct session *s);
+/* Takes signals that have come, without waiting. */
+void loop_signals(struct session *s);
 
 /* --- run/vmrun.c --------------------------------------------------------- */
 /* Runs all of --events: kernel probes in the VM, on the events' clock. */

@@ -10,6 +10,8 @@
 
 #include "run/events.h"
 
+enum { SIGNALS_EVERY = 256 /* events */ };
+
 /* Probes that an event of one written point hits. */
 struct hit_list {
 	VEC(struct probe *) v;
@@ -134,6 +136,7 @@ void vmrun_events(struct session *s)
 {
 	struct vmrun r = { .s = s, .hits = map_new(s->c->a) };
 	struct event ev;
+	unsigned n = 0;
 	int rc = 0;
 
 	while (s->state == STATE_RUNNING) {
@@ -143,6 +146,8 @@ void vmrun_events(struct session *s)
 		run_timers(s, ev.time_ns);
 		if (s->state == STATE_RUNNING)
 			run_event(&r, &ev);
+		if (!(++n % SIGNALS_EVERY))
+			loop_signals(s);
 	}
 	if (rc < 0) {
 		session_note(s, "ERROR: %s", s->events->error);

@@ -1,0 +1,16 @@
+# -S: a new file each MiB, the oldest ones removed; SIGUSR2 starts one too.
+tally -o "$TMP/f" -S 1,2 -DMAXACTION=100000 -e 'probe begin {
+	s = sprintf("%-99s", "x")
+	for (i = 0; i < 40000; i++) println(s)
+	exit()
+}'
+(cd "$TMP" && ls f*)
+cat "$TMP"/f.* | wc -l | awk '{ print ($1 > 10000 && $1 < 40000) ? "some kept" : $1 }'
+tally -o "$TMP/g" -e 'probe begin { println("one") } probe timer.ms(20) { n++ } global n probe end { println("two", n > 0) }' &
+i=0
+until grep -q one "$TMP/g" 2>/dev/null || [ $i = 100 ]; do sleep 0.02; i=$((i + 1)); done
+kill -USR2 $!
+sleep 0.1
+kill -INT $!
+wait $!
+cat "$TMP/g"
