@@ -244,7 +244,7 @@ TEST(strings_in_scratch)
 
 struct seen {
 	unsigned n;
-	uint8_t last[1024];
+	uint8_t last[1024] __attribute__((aligned(8)));
 	size_t size;
 };
 
