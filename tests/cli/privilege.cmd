@@ -5,6 +5,6 @@ weak() {
 	setpriv --bounding-set=-all --inh-caps=-all tally "$@"
 	echo "status $?"
 }
-weak -e 'probe kernel.trace("sys_enter") { n++ } global n' | sed 's/=ep .*/=ep .../'
+weak -e 'probe kernel.trace("sys_enter") { n++ } global n' 2>&1 | sed 's/=ep .*/=ep .../'
 weak -e 'probe begin { println("begin needs nothing"); exit() }'
 exit 0
