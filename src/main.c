@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/compile.h"
+#include "base/map.h"
 #include "front/parse.h"
 #include "gen/code.h"
 #include "ir/ir.h"
@@ -310,12 +311,13 @@ static int run_script(struct passes *p)
 
 static int list_points(struct passes *p)
 {
-	unsigned i, n;
+	unsigned i, n, sources;
 
 	if (read_sources(p))
 		return EXIT_FAILED;
+	sources = p->c->sources.n; /* the library adds its own */
 	p->macros = tapset_macros(tapset_new(p->c));
-	for (i = 0; i < p->c->sources.n; i++)
+	for (i = 0; i < sources; i++)
 		vec_push(p->c->a, &p->files,
 			 parse_file(p->c, p->macros, p->c->sources.v[i], 0));
 	if (failed(p, 1))
@@ -325,8 +327,12 @@ static int list_points(struct passes *p)
 	return failed(p, 2) || !n ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Prints each name once; ctx: the names seen. */
 static void print_name(void *ctx, const char *name)
 {
+	if (map_has(ctx, name))
+		return;
+	map_set(ctx, name, ctx);
 	puts(name);
 }
 
@@ -351,7 +357,7 @@ static void list_functions(struct compile *c)
 			       type_word(builtin_arg(b, i)));
 		printf(")  %s\n", b->doc);
 	}
-	tapset_names(tapset_new(c), TAPSET_FUNCTION, print_name, NULL);
+	tapset_names(tapset_new(c), TAPSET_FUNCTION, print_name, map_new(c->a));
 }
 
 static int explain(const char *name)
@@ -383,7 +389,8 @@ static int do_job(struct passes *p)
 		list_functions(p->c);
 		return EXIT_OK;
 	case JOB_DUMP_ALIASES:
-		tapset_names(tapset_new(p->c), TAPSET_ALIAS, print_name, NULL);
+		tapset_names(tapset_new(p->c), TAPSET_ALIAS, print_name,
+			     map_new(p->c->a));
 		return EXIT_OK;
 	case JOB_LIMITS:
 		options_limits(stdout);

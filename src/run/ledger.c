@@ -77,8 +77,8 @@ static void causes(const struct ledger_row *r, char *buf, size_t size)
 	say(buf, size, r->n.lock_skips, "gave up waiting for globals");
 	say(buf, size, r->n.nest_skips, "found another handler interrupted "
 	    "on that CPU");
-	say(buf, size, r->n.ring_full, "records had no room in the event buffer "
-	    "(-s makes it larger)");
+	say(buf, size, r->n.ring_full, "records had no room in the event "
+	    "buffer (-s makes it larger)");
 }
 
 static void report_hits(struct session *s, const struct ledger_row *r)

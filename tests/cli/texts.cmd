@@ -5,3 +5,5 @@ tally -h >/dev/null && echo help ok
 tally --limits | grep MAXERRORS
 tally --explain EXPECTED
 tally --dump-functions | grep '^execname'
+tally -l 'timer.*' | head -2
+tally --dump-probe-aliases | sort | uniq -d
