@@ -11,8 +11,8 @@
  *           (code.frame). Functions are called by BPF pseudo-calls with r1 =
  *           the address of an argument block of 8-byte words (strings: address
  *           of width bytes); a number result is in r0, a string result is
- *           written to the address in r2; r0 of a call that can fail is the result and
- *           the failure is asked with HOST_FAILED.
+ *           written to the address in r2; r0 of a call that can fail is the
+ *           result and the failure is asked with HOST_FAILED.
  *   The VM runs kernel code too, with simulated helpers and context.
  */
 #ifndef GEN_CODE_H
