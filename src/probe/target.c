@@ -128,16 +128,36 @@ int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 	return target_tail(c, n, &base, type, quiet);
 }
 
+static bool is_target(const struct node *n)
+{
+	return n->kind == N_TARGET || n->kind == N_ARROW;
+}
+
+static bool is_bare_cast(const struct node *n)
+{
+	return n->kind == N_TARGET && n->u.target.cast &&
+	       !n->u.target.parts.n && !strcmp(n->u.target.name, "@cast");
+}
+
 int probe_address(struct compile *c, struct node *n, bool quiet)
 {
 	struct node *to = n->u.unary.a;
-	struct access *a = to->u.target.access;
+	struct access *a = is_target(to) ? to->u.target.access : NULL;
 	struct access_step *last;
 
+	/* What it is was reported already. */
+	if (!a && is_target(to))
+		return -1;
+	/* The address of what a @cast views is the value that it was given. */
+	if (a && is_bare_cast(to)) {
+		to->type = n->type = TY_LONG;
+		return 0;
+	}
 	last = a && a->steps.n ? &vec_last(&a->steps) : NULL;
 	if (!last || a->base == ACC_TEXT || last->bit_size) {
 		if (!quiet)
 			complain(c, NO_ADDRESS, &n->span,
+				 !is_target(to) ? "a value" :
 				 to->u.target.name ? to->u.target.name : "->");
 		return -1;
 	}
