@@ -3,8 +3,8 @@
  * event ROUNDS NAME=COMMAND ...: what each tracer adds to a system call.
  *
  * In each round every command in turn is started, given time to attach a BPF
- * program, and a loop of getppid() pinned to one CPU is timed twice: plain (wall
- * time over the same loop without tracer) and with BPF statistics on
+ * program, and a loop of getppid() pinned to one CPU is timed twice: plain
+ * (wall time over the same loop without tracer) and with BPF statistics on
  * (run_time_ns / run_cnt of the program that ran most). Prints one line each:
  *     NAME ROUND WALL_ADDED_NS RUN_NS
  * The commands take turns so that a machine whose speed drifts is fair to all.
@@ -177,7 +177,7 @@ static void measure(const char *name, const char *command, int round)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 0, r, i;
+	int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0, r, i;
 	cpu_set_t one;
 
 	if (rounds < 1 || argc < 3) {

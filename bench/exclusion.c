@@ -15,6 +15,10 @@
  * MIN and MAX are runs of the luckiest and the unluckiest CPU; LOST are updates
  * of the guarded counter; ALONE are skips during which no other CPU had an
  * attempt under way that ran: both gave up for each other.
+ *
+ * exclusion hammer BURSTS MS: only the calls, for another tracer to take;
+ * prints how many there were and how long that took, in ns of all CPUs
+ * together.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -86,7 +90,7 @@ struct burst {
 struct hammer {
 	struct burst *burst;
 	int cpu;
-	uint64_t from, to;
+	uint64_t from, to, calls;
 	pthread_t thread;
 };
 
@@ -116,7 +120,7 @@ static void *hammer(void *arg)
 {
 	struct hammer *h = arg;
 	struct burst *b = h->burst;
-	unsigned every = b->sh->batch > 1 ? 1 : 16, i = 0;
+	unsigned every = b->sh->batch > 1 ? 1 : 16;
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
@@ -131,7 +135,7 @@ static void *hammer(void *arg)
 	/* The first to be done ends it for all: none is left alone. */
 	while (!atomic_load_explicit(&b->stop, memory_order_relaxed)) {
 		syscall(EVENT_CALL);
-		if (++i % every == 0 && now() - h->from > b->ns)
+		if (++h->calls % every == 0 && now() - h->from > b->ns)
 			atomic_store(&b->stop, 1);
 	}
 	h->to = now();
@@ -145,16 +149,17 @@ static void reset(struct loaded *l)
 	memset(l->sh->row, 0, sizeof(l->sh->row));
 }
 
-/* Hammers from the last n CPUs for about ns; returns how long it was. */
+/* Hammers from the last n CPUs for about ns; returns how long it was, and adds
+ * the calls made. */
 static uint64_t burst(struct bench *be, struct loaded *l, unsigned n,
-		      uint64_t ns)
+		      uint64_t ns, uint64_t *calls)
 {
 	struct burst b = {.sh = l->sh, .n = n, .ns = ns};
 	struct hammer h[ROWS];
 	uint64_t from = UINT64_MAX, to = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		h[i].burst = &b;
+		h[i] = (struct hammer){.burst = &b};
 		h[i].cpu = be->cpu[be->ncpus - n + i];
 		l->sh->row[h[i].cpu].random += now() + i;
 		if (pthread_create(&h[i].thread, NULL, hammer, &h[i]))
@@ -164,6 +169,8 @@ static uint64_t burst(struct bench *be, struct loaded *l, unsigned n,
 		pthread_join(h[i].thread, NULL);
 		from = h[i].from < from ? h[i].from : from;
 		to = h[i].to > to ? h[i].to : to;
+		if (calls)
+			*calls += h[i].calls;
 	}
 	/* The others' turn. */
 	usleep((useconds_t)(ns / 1000));
@@ -202,7 +209,7 @@ static double event_ns(struct bench *be, struct loaded *l, unsigned units)
 		double ns, t;
 
 		reset(l);
-		ns = (double)burst(be, l, 1, 1000000);
+		ns = (double)burst(be, l, 1, 1000000, NULL);
 		t = ns / (double)sum_of(l->sh).events;
 
 		best = t < best ? t : best;
@@ -294,7 +301,7 @@ static void load_point(struct bench *be, unsigned round, unsigned v,
 	reset(l);
 	link = attach(l);
 	set_point(be, l->sh, section, gap);
-	ns = burst(be, l, be->ncpus, be->ms * 1000000ull);
+	ns = burst(be, l, be->ncpus, be->ms * 1000000ull, NULL);
 	bpf_link__destroy(link);
 	t = sum_of(l->sh);
 	for (unsigned i = 0; i < be->ncpus; i++) {
@@ -373,7 +380,7 @@ static void cancel_point(struct bench *be, unsigned round, unsigned v,
 	set_point(be, l->sh, section, gap);
 	for (int i = 0; i < BURSTS; i++) {
 		reset(l);
-		burst(be, l, be->ncpus, be->ms * 1000000ull);
+		burst(be, l, be->ncpus, be->ms * 1000000ull, NULL);
 		judge(be, l, &sum);
 	}
 	bpf_link__destroy(link);
@@ -416,7 +423,7 @@ static void nested_point(struct bench *be, unsigned round, unsigned v,
 					     cpu_clock(be->cpu[be->ncpus - 1]));
 	if (!irq)
 		die("attach to perf event");
-	burst(be, l, 1, be->ms * 3000000ull);
+	burst(be, l, 1, be->ms * 3000000ull, NULL);
 	bpf_link__destroy(irq);
 	bpf_link__destroy(task);
 	t = sum_of(l->sh);
@@ -502,6 +509,19 @@ static void run_nested(struct bench *be, unsigned round)
 			nested_point(be, round, v, s);
 }
 
+/* For a tracer that is not ours: every call is an event. */
+static void only_hammer(struct bench *be, unsigned bursts, unsigned ms)
+{
+	static struct shared sh = {.batch = 1};
+	struct loaded none = {.sh = &sh};
+	uint64_t ns = 0, calls = 0;
+
+	for (unsigned i = 0; i < bursts; i++)
+		ns += burst(be, &none, be->ncpus, ms * 1000000ull, &calls);
+	printf("hammer\t%llu\t%llu\n", (unsigned long long)calls,
+	       (unsigned long long)ns);
+}
+
 static bool wanted(int argc, char **argv, const char *part)
 {
 	for (int i = 4; i < argc; i++)
@@ -531,6 +551,10 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* Above the hammers: it must be able to start the last of them. */
 	real_time(2);
+	if (strcmp(be.path, "hammer") == 0) {
+		only_hammer(&be, be.rounds, be.ms);
+		return 0;
+	}
 	for (unsigned v = 0; v < VARIANTS; v++) {
 		load(&be, &be.plain[v], &variants[v], false);
 		if (wanted(argc, argv, "cancel"))

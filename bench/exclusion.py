@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """bench/run exclusion: builds exclusion.c, runs it here or in a guest, and
 prints its lines as tables of medians (docs/design/exclusion.md holds a set)."""
-import collections, os, statistics, subprocess, sys
+import collections, os, re, signal, statistics, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "build", "bench-exclusion")
+TALLY = os.environ.get("TALLY", os.path.join(ROOT, "build", "tally"))
 GAPS = {"0": "none", "1": "a call"}
 
 
@@ -164,6 +165,54 @@ def say_nested(say, lines):
     say("\nUpdates lost: " + "; ".join(f"{s} {lost[s]:.0f}" for s in t.schemes()))
 
 
+# The event is the harness's system call. The timer needs x and y together, so
+# the first handler locks them; without the timer it does not.
+EVENT = 'probe kernel.trace("sys_enter") { if ($id == 7000) { x++; for (i = 0; i < %d; i++) z = z * 5 + i; y++ } } '
+BOTH = "probe timer.ms(10) { seen++; if (x != y) bad++ } "
+END = 'probe end { printf("%d %d %d %d\\n", x, y, bad, seen) }'
+COST = 'global x, y, bad probe kernel.trace("sys_enter") { x++; y++ } %s probe end { println(x, y, bad) }'
+
+
+def tally_under_load(loop, limits):
+    """(events, skipped, x, y, torn readings, readings) of tally's own handler, all CPUs hammering."""
+    script = "global x, y, z, bad, seen " + EVENT % loop + BOTH + END
+    cmd = [TALLY, "-wt", "-D", "MAXSKIPPED=2000000000", "-D", "MAXACTION=100000"] + limits + ["-e", script]
+    p = subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    hammer = subprocess.run([f"{WORK}/exclusion", "hammer", "20", "20"], stdout=subprocess.PIPE, text=True, check=True)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    hits, handled = map(int, re.search(r"sys_enter.*hits: (\d+), handled: (\d+)", err).groups())
+    return [int(hammer.stdout.split()[1]), hits - handled] + [int(w) for w in out.split()]
+
+
+def bench_tally(args, say):
+    """tally's own code: what its locks cost, and what they let through."""
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", f"{ROOT}/bench/event.c", "-o", f"{WORK}/event", "-lbpf"], check=True)
+    free = COST % ""
+    locked = COST % "probe timer.s(1000) { if (x != y) bad++ }"
+    done = subprocess.run([f"{WORK}/event", str(3 * args.rounds), f"free=exec {TALLY} -w -e '{free}'",
+                           f"locked=exec {TALLY} -w -e '{locked}'"], stdout=subprocess.PIPE, text=True, check=True)
+    ns = {"free": [], "locked": []}
+    for line in done.stdout.splitlines():
+        name, _, _, run = line.split()
+        ns[name].append(float(run))
+    say(f"\ntally's handler {{ x++; y++ }}, ns a run, kernel's statistics: without lock "
+        f"{statistics.median(ns['free']):.1f}, with {statistics.median(ns['locked']):.1f}, difference "
+        f"{statistics.median(b - a for a, b in zip(ns['free'], ns['locked'])):.1f}")
+    say("\ntally's handler { x++; a loop; y++ } with an event a call from all CPUs; a timer reads both\n")
+    rows = []
+    for loop in (0, 50, 500):
+        for limits in ([], ["-D", "MAXTRYLOCK=0"]):
+            sums = [0] * 6
+            for _ in range(args.rounds):
+                sums = [a + b for a, b in zip(sums, tally_under_load(loop, limits))]
+            events, skipped, x, y, bad, seen = sums
+            rows.append([loop, " ".join(limits) or "default", events, x, skipped, percent(skipped, events),
+                         events - x - skipped, f"{bad} of {seen}"])
+    table(say, ["turns", "limits", "events", "ran", "skipped", "%", "unaccounted", "x != y"], rows)
+
+
 def report(text, say):
     lines = text.splitlines()
     for part in (say_cost, say_load, say_cancel, say_nested):
@@ -177,6 +226,8 @@ def bench(args, say):
         say(f"\nexclusion, {'guest ' + guest if guest else os.uname().release}, {cpus} CPUs, {args.rounds} rounds")
         # A guest's CPUs share the machine's: longer bursts, or some never run.
         report(measure(guest, cpus, args.rounds, 100 if guest else 20, []), say)
+        if not guest and os.access(TALLY, os.X_OK):
+            bench_tally(args, say)
 
 
 if __name__ == "__main__":
