@@ -208,13 +208,25 @@ static void print_incdec(const struct node *n, FILE *f)
 		fputs(op, f);
 }
 
+/* A number, or for @quantile "p, d". */
+static void print_param(const struct node *p, FILE *f)
+{
+	if (p->kind != N_BINARY || p->u.binary.op != OPER_NONE) {
+		ast_print_node(p, f);
+		return;
+	}
+	ast_print_node(p->u.binary.a, f);
+	fputs(", ", f);
+	ast_print_node(p->u.binary.b, f);
+}
+
 static void print_stat(const struct node *n, FILE *f)
 {
 	fprintf(f, "%s(", stat_op_name(n->u.stat.op));
 	ast_print_node(n->u.stat.a, f);
 	if (n->u.stat.param) {
 		fputs(", ", f);
-		ast_print_node(n->u.stat.param, f);
+		print_param(n->u.stat.param, f);
 	}
 	fputc(')', f);
 }
@@ -307,8 +319,11 @@ static void print_foreach(const struct node *n, FILE *f)
 		print_call("", '[', &n->u.foreach.slice, ']', f);
 	if (n->u.foreach.sort_by_stat)
 		fprintf(f, " %s", stat_op_name(n->u.foreach.sort_op));
-	if (n->u.foreach.sort_param)
-		print_paren(n->u.foreach.sort_param, f);
+	if (n->u.foreach.sort_param) {
+		fputc('(', f);
+		print_param(n->u.foreach.sort_param, f);
+		fputc(')', f);
+	}
 	print_sort(n, 0, f);
 	if (n->u.foreach.limit) {
 		fputs(" limit ", f);

@@ -170,7 +170,7 @@ static void parse_foreach_op(struct parser *p, struct node *n)
 	n->u.foreach.sort_by_stat = true;
 	if (n->u.foreach.sort_op == STAT_QUANTILE) {
 		need(p, T_LPAREN, "'('");
-		n->u.foreach.sort_param = parse_expr(p);
+		n->u.foreach.sort_param = parse_quantile(p);
 		need(p, T_RPAREN, "')'");
 	}
 	if (!at(p, T_PLUS) && !at(p, T_MINUS))

@@ -238,6 +238,21 @@ bool stat_op_of(enum tok_id id, enum stat_op *ret)
 	return false;
 }
 
+/* p, or p of d: "99" or "999, 1000". */
+struct node *parse_quantile(struct parser *p)
+{
+	struct node *part = parse_expr(p), *of;
+	struct token comma = *peek(p);
+
+	if (!eat(p, T_COMMA))
+		return part;
+	of = new_node(p, N_BINARY, &comma);
+	of->u.binary.op = OPER_NONE;
+	of->u.binary.a = part;
+	of->u.binary.b = parse_expr(p);
+	return done(p, of);
+}
+
 static struct node *parse_stat(struct parser *p, enum stat_op op, bool bare_ok)
 {
 	struct token t = take(p), literal;
@@ -256,7 +271,7 @@ static struct node *parse_stat(struct parser *p, enum stat_op op, bool bare_ok)
 			fail_as(p, VARIANCE_PARAMS, &peek(p)->span);
 	} else if (op == STAT_QUANTILE) {
 		need(p, T_COMMA, "','");
-		n->u.stat.param = parse_expr(p);
+		n->u.stat.param = parse_quantile(p);
 	}
 	need(p, T_RPAREN, "')'");
 	if (op == STAT_QUANTILES && !(bare_ok && at(p, T_RPAREN)))

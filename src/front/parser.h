@@ -66,6 +66,7 @@ struct node *parse_expr(struct parser *p);
 /* Value with its tails and postfix operators. */
 struct node *parse_postfix(struct parser *p);
 struct node *parse_hist(struct parser *p);
+struct node *parse_quantile(struct parser *p);
 /* A global array or a histogram: what `in` looks into. */
 struct node *parse_array(struct parser *p);
 /* expr or *, by commas, up to and with the bracket. */
