@@ -49,6 +49,10 @@ struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...)
 	va_start(ap, at);
 	m->text = arena_vprintf(d->a, diag_row[id].fmt, ap);
 	va_end(ap);
+	if (d->muted) {
+		d->hushed += m->class != DIAG_WARNING;
+		return m;
+	}
 	m->order = d->list.n;
 	m->repeats = seen_before(d, m);
 	if (!m->repeats)
@@ -80,6 +84,18 @@ void diag_help(struct diags *d, struct diag *to, const char *fmt, ...)
 	e.text = arena_vprintf(d->a, fmt, ap);
 	va_end(ap);
 	vec_push(d->a, &to->extra, e);
+}
+
+unsigned diags_mute(struct diags *d)
+{
+	d->muted++;
+	return d->hushed;
+}
+
+bool diags_unmute(struct diags *d, unsigned since)
+{
+	d->muted--;
+	return d->hushed != since;
 }
 
 unsigned diags_errors_of(const struct diags *d, enum diag_class c)

@@ -55,6 +55,13 @@ void diag_note(struct diags *d, struct diag *to, const struct span *at,
 /* What to do about it: "help: ..." */
 void diag_help(struct diags *d, struct diag *to, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/*
+ * Messages between these two are dropped: for trying whether something could be
+ * compiled. Pairs may nest; diags_unmute() is given what diags_mute() returned
+ * and says whether there was an error.
+ */
+unsigned diags_mute(struct diags *d);
+bool diags_unmute(struct diags *d, unsigned since);
 unsigned diags_errors(const struct diags *d);
 unsigned diags_errors_of(const struct diags *d, enum diag_class c);
 unsigned diags_warnings(const struct diags *d);

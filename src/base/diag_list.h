@@ -33,6 +33,8 @@ struct diags {
 	unsigned printed; /* of list: those before it are out already */
 	unsigned count[DIAG_CLASSES];
 	struct map *seen;
+	unsigned muted;	 /* depth of diags_mute() */
+	unsigned hushed; /* errors dropped so far */
 };
 
 #endif

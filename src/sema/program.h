@@ -47,6 +47,10 @@ struct var {
 	bool pointer_like; /* assigned from a pointer: autoprint in hex */
 	/* Auto-cast: its type as a pointer, or NULL. */
 	const struct ctype *ctype;
+	/* The same, of values whose type is found when it is asked for. */
+	const struct node *made_by;
+	bool mixed_ctypes; /* assigned pointers of several types */
+	bool visiting;	   /* its made_by is being looked at */
 	/* globals only */
 	const struct source *src;
 	bool is_private, wrap, is_library;
@@ -77,6 +81,10 @@ struct function {
 	struct function *overload;
 	bool is_library, is_private, is_used, is_recursive;
 	bool uses_next;
+	bool is_resolved;      /* or is being resolved */
+	/* What its values point to, as with variables. */
+	const struct ctype *ctype;
+	bool mixed_ctypes;
 	unsigned index;	       /* in program.functions */
 	struct decl_function *decl;
 };

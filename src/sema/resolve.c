@@ -475,7 +475,7 @@ static void resolve_call(struct scope *sc, struct node *n)
 	if (l.n) {
 		n->u.call.fn = chain(s, &l, b);
 		for (i = 0; i < nargs; i++)
-			target_assigned(n->u.call.fn->params.v[i],
+			target_assigned(s, n->u.call.fn->params.v[i],
 					n->u.call.args.v[i]);
 	} else if (b) {
 		n->u.call.builtin = b;
@@ -616,9 +616,11 @@ static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
 	if (op != OPER_SET)
 		return;
 	if (n->u.binary.a->kind == N_NAME)
-		target_assigned(n->u.binary.a->u.name.var, n->u.binary.b);
+		target_assigned(sc->s, n->u.binary.a->u.name.var,
+				n->u.binary.b);
 	else if (n->u.binary.a->kind == N_INDEX)
-		target_assigned(n->u.binary.a->u.index.var, n->u.binary.b);
+		target_assigned(sc->s, n->u.binary.a->u.index.var,
+				n->u.binary.b);
 }
 
 static void resolve_in(struct scope *sc, struct node *n)
@@ -811,6 +813,11 @@ static void resolve(struct scope *sc, struct node *n, unsigned use)
 	case N_TRY:
 		resolve_try(sc, n);
 		break;
+	case N_RETURN:
+		node_each_child(n, child_resolve, sc);
+		if (sc->fn && n->u.unary.a)
+			target_returned(sc->s, sc->fn, n->u.unary.a);
+		break;
 	default:
 		node_each_child(n, child_resolve, sc);
 		break;
@@ -849,11 +856,14 @@ void resolve_probe(struct sema *s, struct probe *p)
 		vec_push(s->c->a, &p->locals, sc.list.v.v[i]);
 }
 
-static void resolve_function(struct sema *s, struct function *f)
+void resolve_function(struct sema *s, struct function *f)
 {
 	struct scope sc;
 	unsigned i;
 
+	if (f->is_resolved)
+		return;
+	f->is_resolved = true;
 	scope_init(&sc, s);
 	sc.fn = f;
 	for (i = 0; i < f->params.n; i++) {

@@ -276,6 +276,7 @@ void sema_types(struct sema *s)
 		alias_expand_new(s);
 		resolve_new(s);
 	} while (s->expanded < p->files.n);
+	target_late(s);
 	collect_globals(s);
 	number(p);
 	infer_program(s);
@@ -291,6 +292,7 @@ struct program *sema_run(struct compile *c, struct file **files,
 		alias_expand_new(s);
 		resolve_new(s);
 	} while (s->expanded < p->files.n);
+	target_late(s);
 	if (!p->probes.n && !diags_errors(c->diag))
 		complain(c, NO_PROBES, NULL);
 	if (diags_errors(c->diag))

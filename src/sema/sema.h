@@ -40,6 +40,8 @@ struct sema {
 	unsigned expanded;        /* files of p->files whose probes are made */
 	unsigned probes_resolved; /* probes of p->probes that are resolved */
 	unsigned resolved;    /* functions of p->functions that are resolved */
+	unsigned ctype_depth; /* of looking for what a value points to */
+	VEC(struct node *) late; /* N_ARROW, type not known when resolved */
 	unsigned bad_types;   /* mismatches reported by infer */
 	uint64_t builtins[4]; /* bit per enum builtin_id that is called */
 };
@@ -51,6 +53,7 @@ struct scope {
 	struct function *fn;       /* NULL in handlers */
 	struct map *locals;        /* name -> var */
 	bool in_cond;              /* a probe's condition */
+	bool trial;                /* @defined: nothing may be reported */
 	struct entry_set *entries; /* of @entry, or NULL */
 	struct probe_vars {
 		VEC(struct var *) v;
@@ -86,6 +89,8 @@ void alias_expand_point(struct sema *s, struct point *pt, probe_list *out);
 /* Probes and functions that were added or named since the last call. */
 void resolve_new(struct sema *s);
 void resolve_probe(struct sema *s, struct probe *p);
+/* Does nothing when it has been resolved before. */
+void resolve_function(struct sema *s, struct function *f);
 /* A node that was made while its scope is being resolved. */
 void resolve_operand(struct scope *sc, struct node *n);
 struct var *resolve_global(struct sema *s, const char *name,
@@ -101,7 +106,12 @@ bool target_defined(struct scope *sc, struct node *n);
 /* @enum("NAME") and @const("NAME") become numbers. */
 void target_constant(struct scope *sc, struct node *n);
 /* Notes what v points to, if value says so. */
-void target_assigned(struct var *v, const struct node *value);
+void target_assigned(struct sema *s, struct var *v, const struct node *value);
+/* The same of what a function returns. */
+void target_returned(struct sema *s, struct function *f,
+		     const struct node *value);
+/* Once all is resolved: what of it could not be typed before. */
+void target_late(struct sema *s);
 
 /* --- entry.c */
 /* @entry: n becomes a name, a target or (true: reported) a number. */

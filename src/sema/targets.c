@@ -27,37 +27,149 @@ static const struct ctype *pointer_type(const struct access *a)
 	return t && ctype_strip(t)->kind == CT_PTR ? t : NULL;
 }
 
-/* The pointer type of a value, when it is known. */
-static const struct ctype *value_type(const struct node *n)
+/* --- what values point to ------------------------------------------------- */
+
+enum { CTYPE_DEPTH = 64 };
+
+static const struct ctype *value_type(struct sema *s, const struct node *n);
+
+static bool same_type(const struct ctype *a, const struct ctype *b)
 {
+	a = ctype_strip(ctype_strip(a)->to);
+	b = ctype_strip(ctype_strip(b)->to);
+	return a == b || (a && b && a->owner == b->owner && a->id == b->id);
+}
+
+static const struct ctype *var_type(struct sema *s, struct var *v)
+{
+	const struct ctype *t = NULL;
+
+	if (!v || v->mixed_ctypes || v->ctype)
+		return v && !v->mixed_ctypes ? v->ctype : NULL;
+	if (v->made_by && !v->visiting) {
+		v->visiting = true;
+		t = value_type(s, v->made_by);
+		v->visiting = false;
+	}
+	return t;
+}
+
+/* A call's result: asking resolves the function. */
+static const struct ctype *call_type(struct sema *s, const struct node *n)
+{
+	const struct builtin *b = n->u.call.builtin;
+	struct function *f = n->u.call.fn;
+	const struct ctype *t;
+
+	if (b && b->id == BI_TASK_CURRENT) {
+		t = types_find(s->c, "task_struct");
+		return t ? ctype_pointer_to(s->c, t) : NULL;
+	}
+	if (!f)
+		return NULL;
+	resolve_function(s, f);
+	return f->mixed_ctypes ? NULL : f->ctype;
+}
+
+static const struct ctype *type_of(struct sema *s, const struct node *n)
+{
+	const struct ctype *t;
+
 	switch (n->kind) {
 	case N_TARGET:
 	case N_ARROW:
 		return pointer_type(n->u.target.access);
+	case N_ADDRESS:
+		n = n->u.unary.a;
+		return n->kind == N_TARGET || n->kind == N_ARROW
+			   ? pointer_type(n->u.target.access)
+			   : NULL;
 	case N_NAME:
-		return n->u.name.var ? n->u.name.var->ctype : NULL;
+		return var_type(s, n->u.name.var);
 	case N_INDEX:
-		return n->u.index.var ? n->u.index.var->ctype : NULL;
+		return var_type(s, n->u.index.var);
+	case N_CALL:
+		return call_type(s, n);
 	case N_ASSIGN:
-		return value_type(n->u.binary.op == OPER_SET ? n->u.binary.b
-							     : n->u.binary.a);
+		return value_type(s, n->u.binary.op == OPER_SET
+					 ? n->u.binary.b
+					 : n->u.binary.a);
 	case N_TERNARY:
-		return value_type(n->u.ternary.b);
+		t = value_type(s, n->u.ternary.b);
+		return t ? t : value_type(s, n->u.ternary.c);
 	default:
 		return NULL;
 	}
 }
 
-void target_assigned(struct var *v, const struct node *value)
+/* The pointer type of a value, when it is known. */
+static const struct ctype *value_type(struct sema *s, const struct node *n)
 {
-	const struct ctype *t = value_type(value);
+	const struct ctype *t = NULL;
 
-	if (!v || !t)
+	if (s->ctype_depth++ < CTYPE_DEPTH)
+		t = type_of(s, n);
+	s->ctype_depth--;
+	return t;
+}
+
+/* Values whose type is looked for when somebody wants it: some are not known as
+ * yet, and task_current() does not open the kernel's types for nothing. */
+static bool waits(const struct node *n)
+{
+	switch (n->kind) {
+	case N_CALL:
+	case N_TERNARY:
+		return true;
+	case N_NAME:
+		return n->u.name.var && !n->u.name.var->ctype;
+	case N_INDEX:
+		return n->u.index.var && !n->u.index.var->ctype;
+	case N_ARROW:
+		return !n->u.target.access;
+	case N_ADDRESS:
+		return n->u.unary.a->kind == N_ARROW &&
+		       !n->u.unary.a->u.target.access;
+	default:
+		return false;
+	}
+}
+
+void target_assigned(struct sema *s, struct var *v, const struct node *value)
+{
+	const struct ctype *t;
+
+	if (!v)
+		return;
+	if (waits(value)) {
+		if (!v->made_by)
+			v->made_by = value;
+		return;
+	}
+	t = value_type(s, value);
+	if (!t)
 		return;
 	v->pointer_like = true;
 	if (!v->ctype)
 		v->ctype = t;
+	else if (!same_type(v->ctype, t))
+		v->mixed_ctypes = true;
 }
+
+void target_returned(struct sema *s, struct function *f,
+		     const struct node *value)
+{
+	const struct ctype *t = value_type(s, value);
+
+	if (!t)
+		return;
+	if (!f->ctype)
+		f->ctype = t;
+	else if (!same_type(f->ctype, t))
+		f->mixed_ctypes = true;
+}
+
+/* --- expressions ---------------------------------------------------------- */
 
 static int resolve_free(struct scope *sc, struct node *n, bool quiet)
 {
@@ -77,23 +189,79 @@ static int resolve_target(struct scope *sc, struct node *n, bool quiet)
 	return -1;
 }
 
-static int resolve_arrow(struct scope *sc, struct node *n, bool quiet)
-{
-	const struct ctype *t = value_type(n->u.target.base);
-
-	if (t)
-		return probe_arrow(sc->s->c, n, t, quiet);
-	if (!quiet)
-		complain(sc->s->c, ARROW_UNKNOWN, &n->span);
-	return -1;
-}
-
 /* A $variable that does not exist is 0 under --skip-badvars. */
 static void skip_bad(struct node *n)
 {
 	n->kind = N_NUM;
 	n->type = TY_LONG;
 	n->u.num = 0;
+}
+
+static int resolve_arrow(struct scope *sc, struct node *n, bool quiet)
+{
+	struct sema *s = sc->s;
+	const struct ctype *t = value_type(s, n->u.target.base);
+
+	if (t)
+		return probe_arrow(s->c, n, t, quiet);
+	if (sc->trial)
+		complain(s->c, ARROW_UNKNOWN, &n->span);
+	else
+		vec_push(s->c->a, &s->late, n);
+	return 0;
+}
+
+static int resolve_address(struct scope *sc, struct node *n, bool quiet)
+{
+	const struct node *a = n->u.unary.a;
+	struct sema *s = sc->s;
+
+	if (sc->trial || a->kind != N_ARROW || a->u.target.access)
+		return probe_address(s->c, n, quiet);
+	vec_push(s->c->a, &s->late, n);
+	return 0;
+}
+
+/* false: its type is still not known. */
+static bool retry(struct sema *s, struct node *n)
+{
+	bool quiet = s->c->set.skip_badvars;
+	const struct ctype *t;
+	int rc;
+
+	if (n->kind == N_ADDRESS) {
+		if (!n->u.unary.a->u.target.access)
+			return false;
+		rc = probe_address(s->c, n, quiet);
+	} else {
+		t = value_type(s, n->u.target.base);
+		if (!t)
+			return false;
+		rc = probe_arrow(s->c, n, t, quiet);
+	}
+	if (rc && quiet)
+		skip_bad(n);
+	return true;
+}
+
+void target_late(struct sema *s)
+{
+	unsigned i, left, before;
+
+	do {
+		before = s->late.n;
+		for (i = left = 0; i < before; i++)
+			if (!retry(s, s->late.v[i]))
+				s->late.v[left++] = s->late.v[i];
+		s->late.n = left;
+	} while (left && left < before);
+	for (i = 0; i < s->late.n; i++) {
+		if (s->c->set.skip_badvars)
+			skip_bad(s->late.v[i]);
+		else if (s->late.v[i]->kind == N_ARROW)
+			complain(s->c, ARROW_UNKNOWN, &s->late.v[i]->span);
+	}
+	s->late.n = 0;
 }
 
 /* $param in a .return handler that only its entry has is @entry($param). */
@@ -107,6 +275,10 @@ static bool becomes_entry(struct scope *sc, struct node *n)
 	    !resolve_target(sc, node_clone(a, n), true) ||
 	    !entry_reaches(sc, n))
 		return false;
+	if (sc->trial) {
+		n->type = TY_LONG;
+		return true;
+	}
 	copy = node_clone(a, n);
 	n->kind = N_ENTRY;
 	n->type = TY_UNKNOWN;
@@ -118,7 +290,7 @@ static bool becomes_entry(struct scope *sc, struct node *n)
 
 void target_resolve(struct scope *sc, struct node *n)
 {
-	bool quiet = sc->s->c->set.skip_badvars;
+	bool quiet = sc->s->c->set.skip_badvars && !sc->trial;
 	int rc;
 
 	if (becomes_entry(sc, n))
@@ -132,7 +304,7 @@ void target_resolve(struct scope *sc, struct node *n)
 		rc = resolve_arrow(sc, n, quiet);
 		break;
 	default:
-		rc = probe_address(sc->s->c, n, quiet);
+		rc = resolve_address(sc, n, quiet);
 		break;
 	}
 	if (rc && quiet)
@@ -169,21 +341,20 @@ void target_constant(struct scope *sc, struct node *n)
 
 bool target_defined(struct scope *sc, struct node *n)
 {
-	struct node *copy = node_clone(sc->s->c->a, n);
+	struct compile *c = sc->s->c;
+	struct node *copy = node_clone(c->a, n);
+	bool was = sc->trial;
+	unsigned since;
 	int64_t value;
 
-	switch (n->kind) {
-	case N_TARGET:
-		return !resolve_target(sc, copy, true);
-	case N_ARROW:
-		if (copy->u.target.base->kind == N_NAME)
-			resolve_operand(sc, copy->u.target.base);
-		return !resolve_arrow(sc, copy, true);
-	case N_ADDRESS:
-		return target_defined(sc, n->u.unary.a);
-	case N_ATWORD:
-		return constant(sc->s->c, n, &value);
-	default:
-		return false;
-	}
+	if (n->kind == N_ATWORD)
+		return constant(c, n, &value);
+	if (n->kind == N_ENTRY)
+		return n->u.unary.a->kind == N_TARGET &&
+		       entry_reaches(sc, n->u.unary.a);
+	since = diags_mute(c->diag);
+	sc->trial = true;
+	resolve_operand(sc, copy);
+	sc->trial = was;
+	return !diags_unmute(c->diag, since);
 }
