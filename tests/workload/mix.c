@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work-mix CALLS FUNCTIONS PAGES THREADS: each thread, on a CPU of its own if
+ * there are enough, makes CALLS system calls (getppid), FUNCTIONS calls of
+ * mix_step(i) and takes PAGES page faults, in turns. Prints nothing.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define PROBED __attribute__((noinline))
+#else
+#define PROBED __attribute__((noinline, noclone))
+#endif
+
+enum { THREADS_MAX = 64, PAGE = 4096, BLOCK = 64 * PAGE };
+
+uint64_t mix_step(uint64_t i);
+
+PROBED uint64_t mix_step(uint64_t i)
+{
+	__asm__ volatile("");
+	return i + 1;
+}
+
+struct work {
+	long calls, steps, pages;
+};
+
+/* Touches a page that is not there. */
+static void fault(char *block, long i)
+{
+	long at = i % (BLOCK / PAGE);
+
+	if (!at)
+		madvise(block, BLOCK, MADV_DONTNEED);
+	*(volatile char *)(block + at * PAGE) = 1;
+}
+
+static void *work(void *arg)
+{
+	const struct work *w = arg;
+	long i, most = w->calls > w->steps ? w->calls : w->steps;
+	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile uint64_t sink = 0;
+
+	if (block == MAP_FAILED)
+		exit(1);
+	if (w->pages > most)
+		most = w->pages;
+	for (i = 0; i < most; i++) {
+		if (i < w->calls)
+			syscall(SYS_getppid);
+		if (i < w->steps)
+			sink += mix_step((uint64_t)i);
+		if (i < w->pages)
+			fault(block, i);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct work w;
+	pthread_t id[THREADS_MAX];
+	int i, threads;
+
+	if (argc != 5) {
+		fputs("usage: work-mix CALLS FUNCTIONS PAGES THREADS\n",
+		      stderr);
+		return 2;
+	}
+	w.calls = strtol(argv[1], NULL, 10);
+	w.steps = strtol(argv[2], NULL, 10);
+	w.pages = strtol(argv[3], NULL, 10);
+	threads = (int)strtol(argv[4], NULL, 10);
+	if (threads < 1 || threads > THREADS_MAX)
+		return 2;
+	for (i = 0; i < threads; i++) {
+		if (pthread_create(&id[i], NULL, work, &w)) {
+			fputs("work-mix: no thread\n", stderr);
+			return 1;
+		}
+	}
+	for (i = 0; i < threads; i++)
+		pthread_join(id[i], NULL);
+	return 0;
+}
