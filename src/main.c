@@ -173,7 +173,8 @@ static bool pass_parse(struct passes *p)
 	}
 	if (failed(p, 1))
 		return false;
-	check_args(c);
+	if (p->o->last_pass == 1)
+		check_args(c);
 	for (i = 0; i < n; i++) {
 		if (p->o->last_pass == 1 && !p->o->dump)
 			ast_print_file(p->files.v[i], stdout);
@@ -191,6 +192,8 @@ static bool pass_resolve(struct passes *p)
 	struct compile *c = p->c;
 
 	p->prog = sema_run(c, p->files.v, p->files.n);
+	/* Library files that were read have counted what they use. */
+	check_args(c);
 	if (failed(p, 2) || !p->prog)
 		return false;
 	if (p->o->last_pass == 2 && !p->o->dump)

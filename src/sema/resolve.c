@@ -328,9 +328,14 @@ static struct function *bridge_to(struct sema *s, const struct builtin *b,
 	return f;
 }
 
-/* Functions of that name and arity which a file sees, in order of priority. */
+/*
+ * Functions of that name and arity which a file sees, in order of priority. A
+ * script's function hides the library's for the library as well; what is built
+ * in (b) it hides only for the script.
+ */
 static void candidates(struct sema *s, const char *name, unsigned nargs,
-		       const struct source *from, fn_decl_list *out)
+		       const struct source *from, const struct builtin *b,
+		       fn_decl_list *out)
 {
 	struct name_fns *nf = map_get(s->fns, name);
 	struct decl_function *d;
@@ -348,7 +353,7 @@ static void candidates(struct sema *s, const char *name, unsigned nargs,
 			continue;
 		if (own && !d->is_private)
 			continue;
-		if (from->is_library && !d->src->is_library)
+		if (b && from->is_library && !d->src->is_library)
 			continue;
 		vec_push(s->c->a, out, d);
 	}
@@ -462,15 +467,15 @@ static void resolve_call(struct scope *sc, struct node *n)
 		complain(s->c, BUILTIN_INTERNAL, &n->span, b->name);
 		return;
 	}
-	candidates(s, n->u.call.name, nargs, from, &l);
+	candidates(s, n->u.call.name, nargs, from, b, &l);
 	if (!l.n && !b) {
 		load_function(s, n->u.call.name);
-		candidates(s, n->u.call.name, nargs, from, &l);
+		candidates(s, n->u.call.name, nargs, from, b, &l);
 	} else if (l.n && !l.v[0]->src->is_library &&
 		   has_next(l.v[l.n - 1]->body)) {
 		load_function(s, n->u.call.name);
 		l.n = 0;
-		candidates(s, n->u.call.name, nargs, from, &l);
+		candidates(s, n->u.call.name, nargs, from, b, &l);
 	}
 	if (l.n) {
 		n->u.call.fn = chain(s, &l, b);
