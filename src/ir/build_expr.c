@@ -297,6 +297,13 @@ static struct ir_val dummy(struct build *b, const struct node *n)
 	return n->type == TY_STRING ? val_str(build_text(b, "")) : val_num(0);
 }
 
+/* exit(), print() and the like are 0 where a number is wanted. */
+static struct ir_val or_zero(const struct node *n, struct ir_val v, bool want)
+{
+	return want && v.kind == VAL_NONE && n->type == TY_LONG ? val_num(0)
+								 : v;
+}
+
 struct ir_val expr(struct build *b, struct node *n, bool want)
 {
 	switch (n->kind) {
@@ -309,7 +316,7 @@ struct ir_val expr(struct build *b, struct node *n, bool want)
 	case N_INDEX:
 		return expr_index(b, n);
 	case N_CALL:
-		return expr_call(b, n, want);
+		return or_zero(n, expr_call(b, n, want), want);
 	case N_UNARY:
 		return expr_unary(b, n);
 	case N_INCDEC:
@@ -334,7 +341,7 @@ struct ir_val expr(struct build *b, struct node *n, bool want)
 		return expr_hist_at(b, n->u.hist_at.hist, n->u.hist_at.index,
 				    &n->u.hist_at.hist->span);
 	case N_PRINT:
-		return expr_print(b, n, want);
+		return or_zero(n, expr_print(b, n, want), want);
 	case N_TARGET:
 	case N_ARROW:
 		return expr_target(b, n, false);

@@ -5,6 +5,7 @@
  * then reports what contradicts what was decided, and what nothing decides.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sema/sema.h"
@@ -339,7 +340,10 @@ static enum type call(struct infer *in, struct node *n, enum type want,
 		set_function(in, f, want, &n->span);
 		n->type = f->type;
 	} else if (b) {
+		/* exit() and the like are 0 where a number is wanted. */
 		n->type = builtin_type(b);
+		if (n->type == TY_UNKNOWN && want == TY_LONG)
+			n->type = TY_LONG;
 	} else {
 		return n->type = want; /* reported */
 	}
@@ -413,6 +417,8 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 		}
 	}
 	n->type = n->u.print.to_string ? TY_STRING : TY_UNKNOWN;
+	if (n->type == TY_UNKNOWN && want == TY_LONG && used)
+		n->type = TY_LONG; /* x && println("...") */
 	if (used && n->type == TY_UNKNOWN && in->report)
 		complain(in->c, TYPE_UNRESOLVED, &n->span);
 	return used ? is(in, n, n->type, want) : n->type;
@@ -455,16 +461,20 @@ static enum type target(struct infer *in, struct node *n, enum type want)
 	return is(in, n, n->type, want);
 }
 
-static enum type ternary(struct infer *in, struct node *n, enum type want)
+static enum type expr_used(struct infer *in, struct node *n, enum type want,
+			   bool used);
+
+static enum type ternary(struct infer *in, struct node *n, enum type want,
+			 bool used)
 {
 	struct node *b = n->u.ternary.b, *c = n->u.ternary.c;
 	enum type t, tb;
 
 	expr(in, n->u.ternary.a, TY_LONG);
-	tb = expr(in, b, want);
-	t = expr(in, c, tb != TY_UNKNOWN ? tb : want);
+	tb = expr_used(in, b, want, used);
+	t = expr_used(in, c, tb != TY_UNKNOWN ? tb : want, used);
 	if (tb == TY_UNKNOWN && t != TY_UNKNOWN)
-		tb = expr(in, b, t);
+		tb = expr_used(in, b, t, used);
 	n->type = tb != TY_UNKNOWN ? tb : t;
 	return n->type;
 }
@@ -501,7 +511,7 @@ static enum type expr_used(struct infer *in, struct node *n, enum type want,
 		expr(in, n->u.binary.b, TY_STRING);
 		return is(in, n, TY_STRING, want);
 	case N_TERNARY:
-		return ternary(in, n, want);
+		return ternary(in, n, want, used);
 	case N_ASSIGN:
 		return assign(in, n, want);
 	case N_IN:
@@ -718,6 +728,23 @@ static void initial(struct infer *in, struct var *v)
 		set_var(in, v, v->init.type, &v->span);
 }
 
+/* So does one from the command line (-G), when the script leaves it open. */
+static void given(struct infer *in, struct var *v)
+{
+	char *end;
+	unsigned i;
+
+	for (i = 0; i < in->c->set.globals.n; i++) {
+		const struct name_value *nv = &in->c->set.globals.v[i];
+
+		if (strcmp(nv->name, v->name))
+			continue;
+		strtoll(nv->value, &end, 0);
+		set_var(in, v, *nv->value && !*end ? TY_LONG : TY_STRING,
+			&v->span);
+	}
+}
+
 void infer_program(struct sema *s)
 {
 	struct infer in = {.s = s, .c = s->c};
@@ -727,17 +754,14 @@ void infer_program(struct sema *s)
 	for (i = 0; i < p->globals.n; i++)
 		initial(&in, p->globals.v[i]);
 	fixpoint(&in);
-	/*
-	 * What nobody assigns to is 0; in the library it is text that is not
-	 * there: argv of a script without arguments.
-	 */
-	for (i = 0; i < p->globals.n; i++) {
-		struct var *v = p->globals.v[i];
-
-		if (v->is_library || !v->is_written)
-			set_var(&in, v, v->is_library ? TY_STRING : TY_LONG,
-				&v->span);
-	}
+	for (i = 0; i < p->globals.n; i++)
+		given(&in, p->globals.v[i]);
+	/* In the library what nobody assigns to is text that is not there:
+	 * argv of a script without arguments. */
+	for (i = 0; i < p->globals.n; i++)
+		if (p->globals.v[i]->is_library)
+			set_var(&in, p->globals.v[i], TY_STRING,
+				&p->globals.v[i]->span);
 	fixpoint(&in);
 	in.report = true;
 	round_over(&in);
