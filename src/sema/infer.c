@@ -155,6 +155,12 @@ static enum type variable(struct infer *in, struct node *n, enum type want)
 		keys(in, v, &n->u.index.keys);
 	set_var(in, v, want, &n->span);
 	n->type = v->type;
+	if (want == TY_STATS && !v->is_global && v->type == TY_UNKNOWN &&
+	    in->report && !v->broken) {
+		in->s->bad_types++;
+		v->broken = true;
+		complain(in->c, STAT_LOCAL, &n->span);
+	}
 	if (v->broken)
 		return n->type = want;
 	if (want != TY_UNKNOWN && v->type != TY_UNKNOWN && v->type != want)

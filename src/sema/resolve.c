@@ -142,7 +142,8 @@ static void resolve_name(struct scope *sc, struct node *n, unsigned use)
 		complain(s->c, COND_UNDECLARED, &n->span);
 		v = new_local(sc, n->u.name.name, &n->span);
 	} else if (!v) {
-		if (use & (USE_FEED | USE_STAT))
+		/* What is only fed may be left out: infer looks at the rest. */
+		if (use & USE_STAT)
 			complain(s->c, STAT_LOCAL, &n->span);
 		v = new_local(sc, n->u.name.name, &n->span);
 	}
