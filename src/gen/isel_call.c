@@ -30,20 +30,18 @@ static void clock_of(struct emit *e, bool wall, int64_t unit)
 	emit_put(e, R0);
 }
 
-/* comm is 16 bytes; the helper clears what the name does not fill. */
+/*
+ * comm is 16 bytes. Linux 6.1 leaves what is behind the name's NUL as it was,
+ * and would make one key into many; later kernels clear it.
+ */
 static void execname(struct emit *e)
 {
 	uint32_t w = emit_dst_width(e);
 
+	emit_zero(e, emit_mem(e, e->ins->dst, R1), w);
 	emit_dst_addr(e, R1);
 	asm_imm(e->as, R2, w < 16 ? w : 16);
 	asm_call(e->as, KH_COMM);
-	if (w > 16) {
-		struct mem m = emit_mem(e, e->ins->dst, R1);
-
-		m.off += 16;
-		emit_zero(e, m, w - 16);
-	}
 }
 
 static void from_control(struct emit *e, int off)
