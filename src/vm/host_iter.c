@@ -178,13 +178,16 @@ static bool take_plain(struct vm *vm, struct vm_iter *t)
 static bool take(struct vm *vm, struct vm_iter *t, uint64_t key_addr)
 {
 	const uint8_t *key = NULL;
+	/* a[*, *]: there is no key then. */
+	bool slice = t->it->has_slice &&
+		     (t->it->wild + 1) >> t->g->key.n == 0;
 
-	if ((t->it->is_hist || t->it->has_slice) && t->g->key.n) {
+	if ((t->it->is_hist || slice) && t->g->key.n) {
 		key = host_key(vm, t->g, key_addr);
 		if (!key)
 			return false;
 	}
-	if (t->it->has_slice && key) {
+	if (slice) {
 		t->slice = xmalloc(t->g->key.size);
 		memcpy(t->slice, key, t->g->key.size);
 	}
