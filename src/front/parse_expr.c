@@ -110,7 +110,8 @@ static struct node *parse_unary(struct parser *p)
 	struct token t;
 	struct node *n;
 
-	if (op == OPER_NONE && !at(p, T_AMP))
+	if (op == OPER_NONE &&
+	    (!at(p, T_AMP) || !compat_at_least(p->c, "2.6")))
 		return parse_postfix(p);
 	t = take(p);
 	p->bare_ok = false;

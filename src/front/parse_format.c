@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compile.h"
+#include "front/lex.h"
 #include "front/parse.h"
 
 /* Widths and precisions beyond this cannot be printed anyway. */
@@ -33,6 +34,17 @@ static const char *parse_field(const char *s, int *value, bool *arg)
 		s++;
 	}
 	return s;
+}
+
+/* Before 1.3 pointers were filled with zeros, to the width or in full. */
+static void old_pointer(struct fmt_part *part)
+{
+	int digits = part->width < 0 ? 16 : part->width - 2;
+
+	if (digits > 16 && part->flag != '-')
+		digits = 16;
+	if (!part->prec_arg && part->prec < digits)
+		part->prec = digits;
 }
 
 /* Behind a '%'; returns what follows, NULL when it is wrong. */
@@ -69,6 +81,8 @@ static const char *parse_directive(struct compile *c, const char *s,
 		return NULL;
 	}
 	part.conv = *s;
+	if (*s == 'p' && !compat_at_least(c, "1.3"))
+		old_pointer(&part);
 	f->nargs += 1u + part.width_arg + part.prec_arg;
 	vec_push(c->a, &f->parts, part);
 	return s + 1;

@@ -174,7 +174,8 @@ static struct node *parse_value_tails(struct parser *p, struct node *base)
 {
 	struct node *n;
 
-	if (!at(p, T_ARROW) && !at(p, T_LBRACKET))
+	if ((!at(p, T_ARROW) && !at(p, T_LBRACKET)) ||
+	    !compat_at_least(p->c, "2.6"))
 		return base;
 	n = new_node(p, N_ARROW, peek(p));
 	n->u.target.base = base;
@@ -449,6 +450,8 @@ unknown_operator(struct parser *p, const struct token *t)
 static struct node *parse_at(struct parser *p, bool bare_ok)
 {
 	const struct token *t = peek(p);
+	struct token number;
+	struct node *n;
 	enum stat_op op;
 
 	if (stat_op_of(t->id, &op))
@@ -462,6 +465,11 @@ static struct node *parse_at(struct parser *p, bool bare_ok)
 	case T_AT_CAST:
 	case T_AT_VAR:
 		return parse_cast(p);
+	case T_AT_MAXSTRINGLEN:
+		number = take(p);
+		n = new_node(p, N_NUM, &number);
+		n->u.num = p->c->set.limit[LIMIT_MAXSTRINGLEN];
+		return done(p, n);
 	case T_AT_DEFINED:
 		return parse_value_tails(p, parse_wrap(p, N_DEFINED));
 	case T_AT_ENTRY:
