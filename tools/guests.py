@@ -12,8 +12,10 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 KERNELS = ['6.1', '6.12', 'rt']
 # Both outputs and the status come back in one text, between marker lines.
 ONE = r'''echo "@@ {name}"
+rm -rf $TMP
+mkdir $TMP
 cd "/root/{folder}"
-{command} >/tmp/out 2>/tmp/err <{stdin}
+timeout -s KILL {limit:.0f} {command} >/tmp/out 2>/tmp/err <{stdin}
 status=$?
 cat /tmp/out; echo "@@ err"; cat /tmp/err; echo "@@ = $status"
 '''
@@ -27,10 +29,10 @@ def boot(kernel, tests, tmp, options):
     """One boot a kernel runs all its tests."""
     files = [f'{tmp}/all.sh:all.sh']
     with open(tmp + '/all.sh', 'w', encoding='utf-8') as f:
-        f.write('export TMP=/tmp\n')
+        f.write('export TMP=/tmp/test\n')
         for t in tests:
             f.write(ONE.format(
-                name=t.name, folder=folder_of(t),
+                name=t.name, folder=folder_of(t), limit=2 * options.timeout,
                 command=shlex.join(t.command()),
                 stdin=shlex.quote(os.path.basename(t.base) + '.in')
                 if os.path.exists(t.base + '.in') else '/dev/null'))
@@ -50,6 +52,7 @@ def run(tests, options):
         mine = [t for t in tests if t.tier == '@' + kernel]
         if not mine:
             continue
+        print(f'# booting {kernel} for {len(mine)} tests', flush=True)
         with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
             p = boot(kernel, mine, tmp, options)
         text = p.stdout.decode('latin-1')
