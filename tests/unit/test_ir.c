@@ -490,15 +490,12 @@ TEST(counting_only_where_it_can_matter)
 
 TEST(every_instruction_is_documented)
 {
-	char path[512], heading[64];
+	char heading[64];
 	static char text[1 << 17];
-	const char *slash = strrchr(__FILE__, '/');
 	FILE *f;
 	size_t n;
 
-	snprintf(path, sizeof(path), "%.*s/../../docs/ir.md",
-		 slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".");
-	f = fopen(path, "re");
+	f = fopen(TOP "/docs/ir.md", "re");
 	CHECK(f != NULL);
 	if (!f)
 		return;
