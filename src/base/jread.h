@@ -16,9 +16,9 @@ enum jkind { J_NULL, J_BOOL, J_NUMBER, J_STRING, J_ARRAY, J_OBJECT };
 
 struct jval {
 	enum jkind kind;
-	bool is;	   /* J_BOOL */
-	const char *s;	   /* J_STRING: bytes; J_NUMBER: its text; NUL-terminated */
-	size_t n;	   /* bytes of s; elements of J_ARRAY and J_OBJECT */
+	bool is;       /* J_BOOL */
+	const char *s; /* J_STRING: bytes; J_NUMBER: its text; NUL-terminated */
+	size_t n;      /* bytes of s; elements of J_ARRAY and J_OBJECT */
 	struct jval **v;   /* J_ARRAY, J_OBJECT */
 	const char **keys; /* J_OBJECT */
 };

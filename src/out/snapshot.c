@@ -27,8 +27,8 @@ bool snapshot_layout(struct snap_agg *agg)
 	if (agg->hist == HIST_LINEAR &&
 	    !cell_linear_buckets(agg->lo, agg->hi, agg->step, BUCKETS_MAX))
 		return false;
-	agg->layout = cell_layout(agg->ops, agg->hist, agg->lo, agg->hi,
-				  agg->step);
+	agg->layout =
+	    cell_layout(agg->ops, agg->hist, agg->lo, agg->hi, agg->step);
 	return true;
 }
 
@@ -38,9 +38,9 @@ static int compare_keys(const struct snap_key *a, const struct snap_key *b)
 
 	/* Unused key columns are all zero and so equal. */
 	for (i = 0; i < SNAP_KEYS_MAX; i++) {
-		int c = a[i].str ? strcmp(a[i].str, b[i].str) :
-				   (a[i].num > b[i].num) -
-				       (a[i].num < b[i].num);
+		int c = a[i].str
+			    ? strcmp(a[i].str, b[i].str)
+			    : (a[i].num > b[i].num) - (a[i].num < b[i].num);
 
 		if (c)
 			return c;
@@ -64,7 +64,7 @@ void snapshot_sort(struct snapshot *s)
 			      sizeof(struct snap_row), compare_rows);
 }
 
-/* --- merging --------------------------------------------------------------- */
+/* --- merging -------------------------------------------------------------- */
 
 static struct snap_agg *find_agg(const struct snapshot *s, const char *name)
 {
@@ -101,10 +101,10 @@ static void merge_rows(struct arena *a, struct snap_agg *into,
 
 	memset(&out.rows, 0, sizeof(out.rows));
 	while (i < into->rows.n || j < from->rows.n) {
-		int c = i == into->rows.n ? 1 :
-			j == from->rows.n ? -1 :
-					    compare_rows(&into->rows.v[i],
-							 &from->rows.v[j]);
+		int c = i == into->rows.n ? 1
+			: j == from->rows.n
+			    ? -1
+			    : compare_rows(&into->rows.v[i], &from->rows.v[j]);
 		struct snap_row row;
 
 		if (c > 0) {
@@ -160,16 +160,18 @@ bool snapshot_merge(struct arena *a, struct snapshot *into,
 	unsigned i;
 
 	if (into->script_hash != from->script_hash) {
-		*ret_why = arena_printf(a, "they come from different scripts (%s, %s)",
-					into->script, from->script);
+		*ret_why =
+		    arena_printf(a, "they come from different scripts (%s, %s)",
+				 into->script, from->script);
 		return false;
 	}
 	for (i = 0; i < from->aggs.n; i++) {
 		const struct snap_agg *t = find_agg(into, from->aggs.v[i].name);
 
 		if (!t || !same_shape(t, &from->aggs.v[i])) {
-			*ret_why = arena_printf(a, "aggregate %s differs between them",
-						from->aggs.v[i].name);
+			*ret_why =
+			    arena_printf(a, "aggregate %s differs between them",
+					 from->aggs.v[i].name);
 			return false;
 		}
 	}
@@ -182,7 +184,7 @@ bool snapshot_merge(struct arena *a, struct snapshot *into,
 	return true;
 }
 
-/* --- writing --------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------- */
 
 static void write_u64(struct json *j, const char *key, uint64_t v)
 {

@@ -33,14 +33,14 @@ struct snap_row {
 
 struct snap_agg {
 	const char *name;
-	unsigned nkeys;		     /* 0: a scalar, which has at most one row */
+	unsigned nkeys; /* 0: a scalar, which has at most one row */
 	bool key_is_str[SNAP_KEYS_MAX];
-	uint32_t ops;		     /* bits of enum stat_op */
+	uint32_t ops; /* bits of enum stat_op */
 	enum hist_kind hist;
 	int64_t lo, hi, step;
 	struct cell layout;
 	VEC(struct snap_row) rows;
-	uint64_t *other;	     /* samples that found the array full, or NULL */
+	uint64_t *other; /* samples that found the array full, or NULL */
 };
 
 /* The loss ledger's row of one probe; see docs/aggregates.md. */
@@ -57,8 +57,8 @@ struct snap_host {
 };
 
 struct snapshot {
-	const char *script;	   /* file name */
-	uint64_t script_hash;	   /* FNV-1a of its text */
+	const char *script;   /* file name */
+	uint64_t script_hash; /* FNV-1a of its text */
 	VEC(struct snap_host) hosts;
 	VEC(struct snap_loss) losses;
 	VEC(struct snap_agg) aggs;

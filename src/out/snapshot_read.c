@@ -22,8 +22,8 @@ static bool bad(struct reading *r, const char *why)
 {
 	if (!r->why)
 		r->why = r->what ? arena_printf(r->a, "aggregate %s: %s",
-						r->what, why) :
-				   why;
+						r->what, why)
+				 : why;
 	return false;
 }
 
@@ -47,7 +47,7 @@ static bool read_wide(struct reading *r, const struct jval *cell,
 		return bad(r, arena_printf(r->a, "'%s' is not a %u-bit number",
 					   key, 64 * n));
 	for (i = 0; i < n; i++) {
-		char part[17] = { 0 };
+		char part[17] = {0};
 
 		memcpy(part, s + 2 + 16 * i, 16);
 		words[n - 1 - i] = strtoull(part, NULL, 16);
@@ -71,8 +71,8 @@ static bool read_counts(struct reading *r, const struct jval *cell,
 		unsigned long b = strtoul(o->keys[i], &end, 10);
 
 		if (*end || !*o->keys[i] || b >= n || !juint(o->v[i], &v[b]))
-			return bad(r, arena_printf(r->a, "'%s' has a bad bucket",
-						   key));
+			return bad(r, arena_printf(
+					  r->a, "'%s' has a bad bucket", key));
 		*ret_total += v[b];
 	}
 	return true;
@@ -88,7 +88,7 @@ static bool read_registers(struct reading *r, const struct jval *cell,
 	    strspn(s, "0123456789abcdef") != 2 * HLL_REGS)
 		return bad(r, "'distinct' is not a set of registers");
 	for (i = 0; i < HLL_REGS; i++) {
-		char two[3] = { s[2 * i], s[2 * i + 1], 0 };
+		char two[3] = {s[2 * i], s[2 * i + 1], 0};
 
 		regs[i] = (uint8_t)strtoul(two, NULL, 16);
 		if (regs[i] > 64 - HLL_BITS + 1)
@@ -129,8 +129,7 @@ static uint64_t *read_cell(struct reading *r, const struct snap_agg *agg,
 	if (!read_u64(r, j, "count", &count))
 		return NULL;
 	*word(l, cell, CF_COUNT) = count;
-	if (l->has[CF_SUM] &&
-	    !read_wide(r, j, "sum", word(l, cell, CF_SUM), 2))
+	if (l->has[CF_SUM] && !read_wide(r, j, "sum", word(l, cell, CF_SUM), 2))
 		return NULL;
 	if (!read_bounds(r, l, j, cell))
 		return NULL;
@@ -142,13 +141,14 @@ static uint64_t *read_cell(struct reading *r, const struct snap_agg *agg,
 				 l->nbuckets, &total))
 			return NULL;
 		if (total != count) {
-			bad(r, "a histogram's buckets do not add up to its count");
+			bad(r,
+			    "a histogram's buckets do not add up to its count");
 			return NULL;
 		}
 	}
 	if (l->has[CF_GRID]) {
-		if (!read_counts(r, j, "grid", word(l, cell, CF_GRID),
-				 l->ngrid, &total))
+		if (!read_counts(r, j, "grid", word(l, cell, CF_GRID), l->ngrid,
+				 &total))
 			return NULL;
 		if (total != count) {
 			bad(r, "a grid's buckets do not add up to its count");
@@ -171,8 +171,8 @@ static bool read_key(struct reading *r, const struct snap_agg *agg,
 	for (k = 0; k < agg->nkeys; k++) {
 		if (agg->key_is_str[k])
 			row->key[k].str = jstr(j->v[k]);
-		if (agg->key_is_str[k] ? !row->key[k].str :
-					 !jint(j->v[k], &row->key[k].num))
+		if (agg->key_is_str[k] ? !row->key[k].str
+				       : !jint(j->v[k], &row->key[k].num))
 			return bad(r, "a row's key has the wrong type");
 	}
 	return true;
@@ -189,7 +189,7 @@ static bool read_rows(struct reading *r, struct snap_agg *agg,
 	if (agg->nkeys == 0 && rows->n > 1)
 		return bad(r, "a scalar has more than one row");
 	for (i = 0; i < rows->n; i++) {
-		struct snap_row row = { 0 };
+		struct snap_row row = {0};
 
 		if (!read_key(r, agg, jget(rows->v[i], "key"), &row))
 			return false;
@@ -283,8 +283,8 @@ static bool read_hosts(struct reading *r, struct snapshot *s,
 	if (!j || j->kind != J_ARRAY)
 		return bad(r, "'hosts' is missing");
 	for (i = 0; i < j->n; i++) {
-		struct snap_host h = { .name = jstr(jget(j->v[i], "name")),
-				       .kernel = jstr(jget(j->v[i], "kernel")) };
+		struct snap_host h = {.name = jstr(jget(j->v[i], "name")),
+				      .kernel = jstr(jget(j->v[i], "kernel"))};
 		uint64_t cpus;
 
 		if (!h.name || !h.kernel)
@@ -307,7 +307,7 @@ static bool read_losses(struct reading *r, struct snapshot *s,
 	if (!j || j->kind != J_ARRAY)
 		return bad(r, "'ledger' is missing");
 	for (i = 0; i < j->n; i++) {
-		struct snap_loss l = { .probe = jstr(jget(j->v[i], "probe")) };
+		struct snap_loss l = {.probe = jstr(jget(j->v[i], "probe"))};
 
 		if (!l.probe)
 			return bad(r, "a row of the ledger has no probe");
@@ -336,10 +336,11 @@ static bool read_all(struct reading *r, struct snapshot *s,
 	if (!juint(jget(top, "tally_snapshot"), &version))
 		return bad(r, "this is not a tally snapshot");
 	if (version != SNAPSHOT_VERSION)
-		return bad(r, arena_printf(r->a,
-					   "version %" PRIu64
-					   " of the format; this tally reads version %d",
-					   version, SNAPSHOT_VERSION));
+		return bad(r, arena_printf(
+				  r->a,
+				  "version %" PRIu64
+				  " of the format; this tally reads version %d",
+				  version, SNAPSHOT_VERSION));
 	s->script = jstr(jget(top, "script"));
 	if (!s->script || !hash || strlen(hash) != 16 ||
 	    strspn(hash, "0123456789abcdef") != 16)
@@ -351,7 +352,7 @@ static bool read_all(struct reading *r, struct snapshot *s,
 	if (!aggs || aggs->kind != J_ARRAY)
 		return bad(r, "'aggregates' is missing");
 	for (i = 0; i < aggs->n; i++) {
-		struct snap_agg agg = { 0 };
+		struct snap_agg agg = {0};
 
 		if (!read_agg(r, aggs->v[i], &agg))
 			return false;
@@ -391,7 +392,7 @@ struct snapshot *snapshot_read(struct arena *a, const char *text, size_t n,
 			       const char **ret_why)
 {
 	struct snapshot *s = arena_new_of(a, struct snapshot);
-	struct reading r = { .a = a };
+	struct reading r = {.a = a};
 	const char *why;
 	unsigned line;
 	struct jval *top = jread(a, text, n, &line, &why);

@@ -16,7 +16,7 @@ struct page {
 	stat_sink out;
 	void *ctx;
 	int64_t low, high; /* first and last row */
-	uint64_t top;	   /* largest counter */
+	uint64_t top;      /* largest counter */
 	int label_width, count_width;
 };
 
@@ -70,7 +70,8 @@ static int64_t label(const struct cell *l, int64_t i, char *ret_mark)
 		i--;
 	}
 	/* Unsigned: the last labels of a range near the ends may wrap. */
-	return (int64_t)((uint64_t)l->lo + (uint64_t)(i - 1) * (uint64_t)l->step);
+	return (int64_t)((uint64_t)l->lo +
+			 (uint64_t)(i - 1) * (uint64_t)l->step);
 }
 
 /* Rows from the first to the last counter that is not zero, two more on either
@@ -146,8 +147,8 @@ static bool is_elided(const struct page *p, int64_t i)
 static void row(struct page *p, int64_t i, uint64_t scale)
 {
 	const uint64_t n = p->hist[i], bar = n / scale;
-	const uint64_t room = (uint64_t)p->style->width - bar + 1 +
-			      (uint64_t)p->count_width;
+	const uint64_t room =
+	    (uint64_t)p->style->width - bar + 1 + (uint64_t)p->count_width;
 	char mark, number[32];
 	int64_t v = label(p->l, i, &mark);
 	int pad = p->label_width - digits(v) - (mark != 0), len;
@@ -166,7 +167,7 @@ static void row(struct page *p, int64_t i, uint64_t scale)
 int render_hist(const struct cell *l, const uint64_t *cell,
 		const struct render_style *style, stat_sink out, void *ctx)
 {
-	struct page p = { .l = l, .style = style, .out = out, .ctx = ctx };
+	struct page p = {.l = l, .style = style, .out = out, .ctx = ctx};
 	uint64_t width = (uint64_t)style->width, scale;
 	bool gap = false;
 	int64_t i;
@@ -194,20 +195,20 @@ int render_hist(const struct cell *l, const uint64_t *cell,
 	return STAT_OK;
 }
 
-int render_quantiles(const struct cell *l, const uint64_t *cell,
-		     stat_sink out, void *ctx)
+int render_quantiles(const struct cell *l, const uint64_t *cell, stat_sink out,
+		     void *ctx)
 {
 	static const struct {
 		const char *name;
 		enum stat_op op;
 		int64_t ppm;
 	} rows[] = {
-		{ "count", STAT_COUNT, 0 },	   { "min", STAT_MIN, 0 },
-		{ "p50", STAT_QUANTILE, 500000 },  { "p90", STAT_QUANTILE, 900000 },
-		{ "p99", STAT_QUANTILE, 990000 },  { "p99.9", STAT_QUANTILE, 999000 },
-		{ "max", STAT_MAX, 0 },
+	    {"count", STAT_COUNT, 0},       {"min", STAT_MIN, 0},
+	    {"p50", STAT_QUANTILE, 500000}, {"p90", STAT_QUANTILE, 900000},
+	    {"p99", STAT_QUANTILE, 990000}, {"p99.9", STAT_QUANTILE, 999000},
+	    {"max", STAT_MAX, 0},
 	};
-	struct page p = { .out = out, .ctx = ctx };
+	struct page p = {.out = out, .ctx = ctx};
 	int64_t v;
 	size_t i;
 

@@ -14,16 +14,14 @@ static struct snapshot *make(struct arena *a, const char *host, int64_t from,
 			     int64_t to)
 {
 	struct snapshot *s = arena_new_of(a, struct snapshot);
-	struct snap_agg agg = { .name = "lat",
-				.nkeys = 2,
-				.key_is_str = { true, false },
-				.ops = ALL_OPS,
-				.hist = HIST_LOG };
-	struct snap_host h = { host, "6.1", 10, 20, 4 };
-	struct snap_loss loss = { .probe = "timer.profile",
-				  .hits = 7,
-				  .handled = 6,
-				  .ring_full = 1 };
+	struct snap_agg agg = {.name = "lat",
+			       .nkeys = 2,
+			       .key_is_str = {true, false},
+			       .ops = ALL_OPS,
+			       .hist = HIST_LOG};
+	struct snap_host h = {host, "6.1", 10, 20, 4};
+	struct snap_loss loss = {
+	    .probe = "timer.profile", .hits = 7, .handled = 6, .ring_full = 1};
 	int64_t v;
 	unsigned r;
 
@@ -33,8 +31,8 @@ static struct snapshot *make(struct arena *a, const char *host, int64_t from,
 	vec_push(a, &s->losses, loss);
 	snapshot_layout(&agg);
 	for (v = from; v < to; v++) {
-		struct snap_row row = { .key = { { 0, v % 3 ? "b" : "a\"\n" },
-						 { v % 5 - 2, NULL } } };
+		struct snap_row row = {
+		    .key = {{0, v % 3 ? "b" : "a\"\n"}, {v % 5 - 2, NULL}}};
 
 		for (r = 0; r < agg.rows.n; r++)
 			if (!strcmp(agg.rows.v[r].key[0].str, row.key[0].str) &&
@@ -112,7 +110,8 @@ TEST(merging_is_exact_and_associative)
 static void check_refused(const char *from, const char *to, const char *want)
 {
 	struct arena *a = arena_new();
-	char *text = text_of(a, make(a, "one", 0, 20)), *at = strstr(text, from);
+	char *text = text_of(a, make(a, "one", 0, 20)),
+	     *at = strstr(text, from);
 	const char *why = NULL;
 	char *changed;
 
@@ -145,7 +144,8 @@ TEST(bad_files_are_refused)
 	check_refused("\"64\": 1", "\"640\": 1", "bad bucket");
 	check_refused("\"min\": ", "\"min\": 1.5", "'min'");
 	check_refused("\"kind\": \"log\"",
-		      "\"kind\": \"linear\", \"low\": 0, \"high\": 1000000000, \"width\": 0",
+		      "\"kind\": \"linear\", \"low\": 0, \"high\": 1000000000, "
+		      "\"width\": 0",
 		      "buckets");
 	arena_free(a);
 }

@@ -35,7 +35,7 @@ struct agg {
 static struct agg agg_new(uint32_t ops, int hist, int64_t lo, int64_t hi,
 			  int64_t step)
 {
-	struct agg a = { .l = cell_layout(ops, hist, lo, hi, step) };
+	struct agg a = {.l = cell_layout(ops, hist, lo, hi, step)};
 
 	a.cell = calloc(1, a.l.size);
 	return a;
@@ -51,8 +51,8 @@ static int64_t get(const struct agg *a, enum stat_op op, int64_t param)
 
 static void check_hist(const struct agg *a, int64_t elision, const char *want)
 {
-	const struct render_style style = { 50, elision };
-	struct buf b = { .n = 0 };
+	const struct render_style style = {50, elision};
+	struct buf b = {.n = 0};
 
 	CHECK_EQ(render_hist(&a->l, a->cell, &style, collect, &b), STAT_OK);
 	CHECK_STR(b.s, want);
@@ -64,7 +64,7 @@ static void check_hist(const struct agg *a, int64_t elision, const char *want)
 
 TEST(wide_numbers)
 {
-	uint64_t max3[3] = { UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	uint64_t max3[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	struct wide p = wide_mul(max3, UINT64_MAX);
 
 	CHECK_EQ(p.w[0], 1);
@@ -75,8 +75,8 @@ TEST(wide_numbers)
 	CHECK_EQ(p.w[1], 0);
 	CHECK_EQ(p.w[2], -2);
 	CHECK_EQ(p.w[3], -1);
-	CHECK_EQ(wide_div((struct wide){ { 100 } }, 7), 14);
-	CHECK_EQ(wide_div((struct wide){ { 0, 0, 1 } }, (u128)1 << 65) >> 63, 1);
+	CHECK_EQ(wide_div((struct wide){{100}}, 7), 14);
+	CHECK_EQ(wide_div((struct wide){{0, 0, 1}}, (u128)1 << 65) >> 63, 1);
 	CHECK_EQ(wide_sqrt((u128)INT64_MAX * INT64_MAX), INT64_MAX);
 	CHECK_EQ(wide_sqrt(99), 9);
 }
@@ -205,7 +205,8 @@ static uint64_t random_state = 12345;
 
 static int64_t random_value(void)
 {
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	random_state =
+	    random_state * 6364136223846793005ull + 1442695040888963407ull;
 	return (int64_t)(random_state ^ random_state >> 29) >>
 	       (random_state >> 58);
 }
@@ -275,12 +276,13 @@ TEST(hist_minus_one_and_one)
 
 	cell_add(&a.l, a.cell, -1);
 	cell_add(&a.l, a.cell, 1);
-	check_hist(&a, 2,
-		   "value " RULE "   -4 |" Z "   -2 |" Z
-		   "   -1 |@                                                  1\n"
-		   "    0 |" Z
-		   "    1 |@                                                  1\n"
-		   "    2 |" Z "    4 |" Z "\n");
+	check_hist(
+	    &a, 2,
+	    "value " RULE "   -4 |" Z "   -2 |" Z
+	    "   -1 |@                                                  1\n"
+	    "    0 |" Z
+	    "    1 |@                                                  1\n"
+	    "    2 |" Z "    4 |" Z "\n");
 }
 
 TEST(hist_zero_only)
@@ -288,10 +290,11 @@ TEST(hist_zero_only)
 	struct agg a = agg_new(0, HIST_LOG, 0, 0, 0);
 
 	cell_add(&a.l, a.cell, 0);
-	check_hist(&a, 2,
-		   "value " RULE
-		   "    0 |@                                                  1\n"
-		   "    1 |" Z "    2 |" Z "\n");
+	check_hist(
+	    &a, 2,
+	    "value " RULE
+	    "    0 |@                                                  1\n"
+	    "    1 |" Z "    2 |" Z "\n");
 }
 
 TEST(hist_largest)
@@ -299,11 +302,11 @@ TEST(hist_largest)
 	struct agg a = agg_new(0, HIST_LOG, 0, 0, 0);
 
 	cell_add(&a.l, a.cell, INT64_MAX);
-	check_hist(
-	    &a, 2,
-	    "              value " RULE "1152921504606846976 |" Z
-	    "2305843009213693952 |" Z
-	    "4611686018427387904 |@                                                  1\n\n");
+	check_hist(&a, 2,
+		   "              value " RULE "1152921504606846976 |" Z
+		   "2305843009213693952 |" Z
+		   "4611686018427387904 |@                                     "
+		   "             1\n\n");
 }
 
 TEST(hist_all_above)
@@ -318,7 +321,8 @@ TEST(hist_all_above)
 	    "value " RULE
 	    "   90 |                                                      0\n"
 	    "  100 |                                                      0\n"
-	    " >100 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 9000\n\n");
+	    " >100 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ "
+	    "9000\n\n");
 }
 
 TEST(hist_all_below)
@@ -333,7 +337,8 @@ TEST(hist_all_below)
 	    "value " RULE
 	    "<1800 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 100\n"
 	    " 1800 |                                                     0\n"
-	    " 1900 |                                                     0\n\n");
+	    " 1900 |                                                     "
+	    "0\n\n");
 }
 
 static struct agg two_far_apart(void)
@@ -349,25 +354,28 @@ TEST(hist_elision)
 {
 	struct agg a = two_far_apart();
 
-	check_hist(&a, 2,
-		   "value " RULE "  300 |" Z "  350 |" Z
-		   "  400 |@                                                  1\n"
-		   "  450 |" Z "  500 |" Z "      ~\n  850 |" Z "  900 |" Z
-		   "  950 |@                                                  1\n"
-		   " 1000 |" Z " 1050 |" Z "\n");
+	check_hist(
+	    &a, 2,
+	    "value " RULE "  300 |" Z "  350 |" Z
+	    "  400 |@                                                  1\n"
+	    "  450 |" Z "  500 |" Z "      ~\n  850 |" Z "  900 |" Z
+	    "  950 |@                                                  1\n"
+	    " 1000 |" Z " 1050 |" Z "\n");
 	a = two_far_apart();
-	check_hist(&a, 0,
-		   "value " RULE "      ~\n"
-		   "  400 |@                                                  1\n"
-		   "      ~\n"
-		   "  950 |@                                                  1\n\n");
+	check_hist(
+	    &a, 0,
+	    "value " RULE "      ~\n"
+	    "  400 |@                                                  1\n"
+	    "      ~\n"
+	    "  950 |@                                                  1\n\n");
 	a = two_far_apart();
-	check_hist(&a, 1,
-		   "value " RULE "      ~\n  350 |" Z
-		   "  400 |@                                                  1\n"
-		   "  450 |" Z "      ~\n  900 |" Z
-		   "  950 |@                                                  1\n"
-		   " 1000 |" Z "\n");
+	check_hist(
+	    &a, 1,
+	    "value " RULE "      ~\n  350 |" Z
+	    "  400 |@                                                  1\n"
+	    "  450 |" Z "      ~\n  900 |" Z
+	    "  950 |@                                                  1\n"
+	    " 1000 |" Z "\n");
 }
 
 TEST(hist_ends)
@@ -375,40 +383,43 @@ TEST(hist_ends)
 	struct agg a = agg_new(0, HIST_LINEAR, 0, 1500, 50);
 
 	cell_add(&a.l, a.cell, 1500);
-	check_hist(&a, 2,
-		   "value " RULE " 1400 |" Z " 1450 |" Z
-		   " 1500 |@                                                  1\n\n");
+	check_hist(
+	    &a, 2,
+	    "value " RULE " 1400 |" Z " 1450 |" Z
+	    " 1500 |@                                                  1\n\n");
 	a = agg_new(0, HIST_LINEAR, 0, 1500, 50);
 	cell_add(&a.l, a.cell, 0);
-	check_hist(&a, 2,
-		   "value " RULE
-		   "    0 |@                                                  1\n"
-		   "   50 |" Z "  100 |" Z "\n");
+	check_hist(
+	    &a, 2,
+	    "value " RULE
+	    "    0 |@                                                  1\n"
+	    "   50 |" Z "  100 |" Z "\n");
 }
 
 TEST(hist_wide_labels)
 {
-	static const int64_t v[] = { 0,		0,	    0,
-				     100000000, 100000001,  500000000,
-				     500000000, 500000000,  500000000,
-				     500000000, 1000000000, 1000000000,
-				     1000000000, 1000000000, 2000000000 };
+	static const int64_t v[] = {
+	    0,          0,          0,          100000000,  100000001,
+	    500000000,  500000000,  500000000,  500000000,  500000000,
+	    1000000000, 1000000000, 1000000000, 1000000000, 2000000000};
 	struct agg a = agg_new(0, HIST_LINEAR, 0, 1000000000, 100000000);
 	size_t i;
 
 	for (i = 0; i < sizeof(v) / sizeof(*v); i++)
 		cell_add(&a.l, a.cell, v[i]);
-	check_hist(
-	    &a, 2,
-	    "      value " RULE
-	    "          0 |@@@                                                3\n"
-	    "  100000000 |@@                                                 2\n"
-	    "  200000000 |" Z "  300000000 |" Z "  400000000 |" Z
-	    "  500000000 |@@@@@                                              5\n"
-	    "  600000000 |" Z "  700000000 |" Z "  800000000 |" Z
-	    "  900000000 |" Z
-	    " 1000000000 |@@@@                                               4\n"
-	    ">1000000000 |@                                                  1\n\n");
+	check_hist(&a, 2,
+		   "      value " RULE "          0 |@@@                       "
+				       "                         3\n"
+		   "  100000000 |@@                                            "
+		   "     2\n"
+		   "  200000000 |" Z "  300000000 |" Z "  400000000 |" Z
+		   "  500000000 |@@@@@                                         "
+		   "     5\n"
+		   "  600000000 |" Z "  700000000 |" Z "  800000000 |" Z
+		   "  900000000 |" Z " 1000000000 |@@@@                        "
+				     "                       4\n"
+		   ">1000000000 |@                                             "
+		   "     1\n\n");
 }
 
 TEST(hist_scaled)
@@ -418,8 +429,8 @@ TEST(hist_scaled)
 
 	for (i = 0; i < 128; i++)
 		cell_add(&a.l, a.cell, 0);
-	check_hist(
-	    &a, 2,
-	    "value " RULE
-	    "    0 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@         128\n\n");
+	check_hist(&a, 2,
+		   "value " RULE
+		   "    0 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@         "
+		   "128\n\n");
 }
