@@ -43,7 +43,6 @@ typedef VEC(struct access_at) access_list;
 struct path {
 	unsigned n;
 	const struct access_at *first, *second;
-	bool snapshot; /* it has touched banked aggregates */
 };
 
 struct handler {
@@ -57,6 +56,7 @@ struct handler {
 
 struct facts {
 	bool quiet;
+	bool banked; /* an aggregate that only the host reads */
 	unsigned tids; /* keys that are tid() in every access */
 	bool has_key;  /* accessed by key at all */
 	bool deleted;  /* elements go away while handlers run */
@@ -174,27 +174,21 @@ static unsigned tid_keys(struct excl *x, const struct node *n)
 
 /* --- accesses ------------------------------------------------------------- */
 
-/* Second walk: does this access count, and how much? */
-static void count(struct excl *x, const struct access_at *a)
+/* Second walk: does this access count, and how much? The list that it is in
+ * will be shortened, so a copy is kept. */
+static void count(struct excl *x, const struct access_at *at)
 {
-	const struct facts *f = &x->f[a->v->index];
-	unsigned n = a->torn || !a->once ? 2 : 1;
+	const struct facts *f = &x->f[at->v->index];
+	unsigned n = at->torn || !at->once ? 2 : 1;
+	struct access_at *a;
 
 	if (f->quiet)
 		return;
+	a = arena_new_of(x->c->a, struct access_at);
+	*a = *at;
 	/* An element may become another key's while it is at hand. */
-	if (f->deleted && a->v->arity > 0)
+	if (f->deleted && (a->v->arity > 0 || a->v->type == TY_STATS))
 		n = 2;
-	/*
-	 * A handler finds its bank once, and all banks are read as of one
-	 * instant: whatever it does to such aggregates is one step.
-	 */
-	if (a->v->type == TY_STATS && a->v->mode == AGG_BANKED) {
-		if (x->path.snapshot)
-			return;
-		x->path.snapshot = true;
-		n = 1;
-	}
 	if (!x->path.n)
 		x->path.first = a;
 	if (n > 1 || x->path.n == 1)
@@ -274,11 +268,8 @@ static void delete (struct excl *x, struct node *a)
 
 static void worse(struct path *a, const struct path *b)
 {
-	bool snap = a->snapshot || b->snapshot;
-
 	if (b->n > a->n)
 		*a = *b;
-	a->snapshot = snap;
 }
 
 static void branches(struct excl *x, struct node *then, struct node *other)
@@ -362,8 +353,6 @@ static void call_known(struct excl *x, const struct summary *s)
 
 	for (i = 0; i < s->all.n; i++)
 		vec_push(x->c->a, x->all, s->all.v[i]);
-	if (s->path.snapshot && p->snapshot && n)
-		n--;
 	if (n && x->loops)
 		n = 2;
 	if (!p->first)
@@ -371,7 +360,6 @@ static void call_known(struct excl *x, const struct summary *s)
 	if (!p->second && (p->n || n > 1))
 		p->second = p->n ? s->path.first : s->path.second;
 	p->n += n;
-	p->snapshot |= s->path.snapshot;
 }
 
 static void call(struct excl *x, struct node *n)
@@ -527,10 +515,35 @@ static bool commute(const struct access_at *a, const struct access_at *b)
 		!b->deletes);
 }
 
-/* Interrupts of a thread see its tid() too. */
+/*
+ * Interrupts of a thread see its tid() too: perf events, and tracepoints but
+ * those that only a thread comes to. A function that is probed is taken to be
+ * called by threads: for an interrupt, tid() would mean nothing.
+ */
 static bool interrupts(const struct probe *p)
 {
-	return p->prog == PROG_PERF_EVENT;
+	static const char *const of_threads[] = {
+	    "sys_enter", "sys_exit", "sched_switch", "sched_process_exec",
+	    "sched_process_exit", "sched_process_fork", "signal_deliver",
+	};
+	const char *s = strchr(p->pp, '"'), *colon;
+	unsigned i;
+
+	if (p->prog == PROG_PERF_EVENT)
+		return true;
+	if (!p->family || strcmp(p->family->name, "trace") || !s)
+		return false;
+	colon = strchr(++s, ':');
+	if (colon && !strncmp(s, "syscalls:", 9))
+		return false;
+	s = colon ? colon + 1 : s;
+	for (i = 0; i < sizeof(of_threads) / sizeof(*of_threads); i++) {
+		size_t n = strlen(of_threads[i]);
+
+		if (!strncmp(s, of_threads[i], n) && s[n] == '"')
+			return false;
+	}
+	return true;
 }
 
 static bool together(const struct handler *a, const struct handler *b)
@@ -560,20 +573,21 @@ static void add_seen(struct excl *x, seen_list *l, const struct handler *h,
 	vec_push(x->c->a, l, s);
 }
 
-static void judge(struct excl *x, struct facts *f, const seen_list *l,
-		  bool wrap)
+static void judge(struct facts *f, const seen_list *l, const struct var *v)
 {
-	bool by_tid = f->has_key && f->tids && !wrap;
+	bool by_tid = f->has_key && f->tids && !v->wrap;
 	unsigned i, k;
 
 	f->quiet = true;
+	/* Feeding and reporting never disturb each other. */
+	f->banked = v->type == TY_STATS && v->mode == AGG_BANKED;
 	for (i = 0; i < l->n; i++) {
 		by_tid = by_tid && !interrupts(l->v[i].h->p);
 		if (l->v[i].h->runs && l->v[i].a.kind != AC_READ &&
 		    l->v[i].a.kind != AC_STAT)
 			f->written = true;
 	}
-	for (i = 0; i < l->n && !by_tid; i++)
+	for (i = 0; i < l->n && !by_tid && !f->banked; i++)
 		for (k = i; k < l->n; k++)
 			if (together(l->v[i].h, l->v[k].h) &&
 			    !commute(&l->v[i].a, &l->v[k].a))
@@ -604,7 +618,7 @@ static void judge_all(struct excl *x)
 		}
 	}
 	for (i = 0; i < n; i++)
-		judge(x, &x->f[i], &l[i], x->p->globals.v[i]->wrap);
+		judge(&x->f[i], &l[i], x->p->globals.v[i]);
 }
 
 static unsigned find(struct excl *x, unsigned i)
@@ -730,6 +744,10 @@ static const char *free_text(struct excl *x, const struct handler *h)
 			continue;
 		if (!f->quiet)
 			what = "is touched once";
+		else if (f->banked)
+			what = h->all.v[k].kind == AC_FEED
+				   ? "is only fed"
+				   : "is reported as of one instant";
 		else if (!f->written)
 			what = "does not change";
 		else if (f->tids && f->has_key)
@@ -889,6 +907,17 @@ static void set_modes(struct excl *x)
 	}
 }
 
+/* Tests of the tests: invariants must break without locks. */
+static bool forced_off(const struct compile *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->set.defines.n; i++)
+		if (!strcmp(c->set.defines.v[i].name, "TALLY_NO_LOCKS"))
+			return true;
+	return false;
+}
+
 /* --- all of it ------------------------------------------------------------ */
 
 struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
@@ -924,6 +953,11 @@ struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 
 		for (k = 0; h->runs && k < h->all.n; k++)
 			e->probe_locks[i] |= e->lock_of[h->all.v[k].v->index];
+		if (forced_off(c)) {
+			e->probe_locks[i] = 0;
+			e->why[i] = "no lock: -D TALLY_NO_LOCKS";
+			continue;
+		}
 		e->why[i] =
 		    e->probe_locks[i] ? lock_text(&x, e, h) : free_text(&x, h);
 	}

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/compile.h"
 #include "base/settings.h"
@@ -176,6 +177,10 @@ TEST(no_lock)
 			"{ if (pid() > max && tid() < max) exit() }"),
 		  "--");
 	CHECK_STR(locks(T "{ x = 1 println(x) }"), "-");
+	/* Reports keep nobody out, whatever else their handler does. */
+	CHECK_STR(locks("global s, n " K "{ s <<< 1 n++ } " T
+			"{ println(@count(s), n) } " T "{ delete s }"),
+		  "---");
 	/* The host's handlers run one after the other. */
 	CHECK_STR(locks("global n " T "{ n = n * 2 } " T "{ n = n + 1 }"),
 		  "--");
@@ -213,10 +218,6 @@ TEST(lock_needed)
 		  "a-");
 	CHECK_STR(locks("global on " K "if (on) { on = 0 } " T "{ on = 1 }"),
 		  "aa");
-	/* An aggregate and a counter that are compared. */
-	CHECK_STR(locks("global s, n " K "{ s <<< 1 n++ } " T
-			"{ if (@count(s) != n) println(n) }"),
-		  "aa");
 }
 
 TEST(lock_groups)
@@ -235,4 +236,27 @@ TEST(by_thread)
 	CHECK_STR(locks("global t " K "{ if (t[tid()]) delete t[tid()] } "
 			"probe end { println(t[1]) }"),
 		  "a-");
+	if (access("/sys/kernel/tracing/events/sched", R_OK))
+		return;
+	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
+			"{ if (t[tid()]) delete t[tid()] } "
+			"probe end { println(t[1]) }"),
+		  "--");
+	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
+			"{ if (t[tid()]) delete t[tid()] } "
+			"probe kernel.trace(\"sched_wakeup\") { t[tid()] = 1 } "
+			"probe end { println(t[1]) }"),
+		  "aa-");
+}
+
+TEST(forced_off)
+{
+	struct compile *c = new_compile();
+	struct program *p;
+
+	CHECK(settings_define(c, "TALLY_NO_LOCKS"));
+	p = analyse(c, "global n " K "{ n = n + 1 } probe end { println(n) }");
+	CHECK(p->exclusion != NULL);
+	CHECK_EQ(p->exclusion->probe_locks[0], 0);
+	arena_free(c->a);
 }
