@@ -478,6 +478,7 @@ void isel_host(struct emit *e)
 		break;
 	case OP_LOCK:
 		asm_imm(e->as, R1, e->ins->locks);
+		asm_imm(e->as, R2, e->ins->num);
 		asm_call(e->as, HOST_LOCK);
 		finish(e);
 		break;

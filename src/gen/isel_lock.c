@@ -42,14 +42,21 @@ static void release(struct emit *e, uint32_t groups)
 	}
 }
 
-/* Gives up: counted, what was taken so far is released, the handler skips. */
-static void give_up(struct emit *e, uint32_t held, uint32_t field)
+/*
+ * Gives up: counted, what was taken so far is released, the handler skips.
+ * Events that tally itself causes while it holds the lock (the system calls by
+ * which it reads an array) are not held against MAXSKIPPED: `own`.
+ */
+static void give_up(struct emit *e, uint32_t held, uint32_t field, bool own)
 {
 	release(e, held);
 	emit_count(e, field, R0, R1);
-	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, skipped));
-	asm_imm(e->as, R0, 1);
-	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+	if (!own) {
+		asm_value(e->as, R1, MAP_CONTROL,
+			  offsetof(struct control, skipped));
+		asm_imm(e->as, R0, 1);
+		asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+	}
 	if (e->ins->target[1])
 		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
 	else
@@ -60,6 +67,7 @@ static void give_up(struct emit *e, uint32_t held, uint32_t field)
 static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 {
 	unsigned got = asm_label(e->as), nested = asm_label(e->as);
+	unsigned own = asm_label(e->as);
 	struct mem m = emit_tmp_mem(e, t, R2);
 
 	asm_load(e->as, 8, R2, m.base, m.off);
@@ -68,15 +76,19 @@ static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 	asm_atomic(e->as, BPF_CMPXCHG, R1, 0, R2);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, got);
 	asm_jif(e->as, BPF_JEQ, R0, R2, nested);
+	asm_mov32(e->as, R0, R0);
+	asm_jif(e->as, BPF_JEQ, R0, R2, own);
 	if (patience_ns(e) > 0) {
 		e->root->slow_lock_used = true;
 		asm_call_label(e->as, e->root->slow_lock);
 		asm_jifi(e->as, BPF_JEQ, R0, GOT, got);
 		asm_jifi(e->as, BPF_JEQ, R0, NESTED, nested);
 	}
-	give_up(e, held, offsetof(struct probe_counts, lock_skips));
+	give_up(e, held, offsetof(struct probe_counts, lock_skips), false);
 	asm_bind(e->as, nested);
-	give_up(e, held, offsetof(struct probe_counts, nest_skips));
+	give_up(e, held, offsetof(struct probe_counts, nest_skips), false);
+	asm_bind(e->as, own);
+	give_up(e, held, offsetof(struct probe_counts, nest_skips), true);
 	asm_bind(e->as, got);
 }
 

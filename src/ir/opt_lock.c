@@ -22,6 +22,8 @@ struct locker {
 	struct ir_func *f;
 	uint32_t mask;
 	bool *calls;	/* by ir_func.index: touches what is guarded */
+	bool *reports;	/* by ir_func.index: reads banked aggregates */
+	bool drains;	/* so does the function at hand, on the host */
 	uint8_t *held;	/* by block id: at its start */
 	uint8_t *ahead; /* by block id: an access may come after its end */
 };
@@ -63,6 +65,38 @@ static void find_calls(struct locker *k)
 		}
 	}
 	k->mask = mask;
+}
+
+/* Draining takes longer than a lock may be held: the host does it before. */
+static bool reports_in(const struct locker *k, const struct ir_func *f)
+{
+	for (const struct ir_block *b = f->blocks; b; b = b->next) {
+		for (const struct ir_ins *i = b->first; i; i = i->next) {
+			if (i->op == OP_CALL && k->reports[i->callee->index])
+				return true;
+			if (i->global && i->global->type == TY_STATS &&
+			    i->op != OP_SADD)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void find_reports(struct locker *k)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (unsigned n = 0; n < k->ir->funcs.n; n++) {
+			const struct ir_func *f = k->ir->funcs.v[n];
+
+			if (f->kind != IR_FUNCTION || k->reports[n] ||
+			    !reports_in(k, f))
+				continue;
+			k->reports[n] = changed = true;
+		}
+	}
 }
 
 /* --- flow ----------------------------------------------------------------- */
@@ -111,6 +145,7 @@ static struct ir_block *lock_block(struct locker *k, uint32_t loc,
 	struct ir_ins *i = ins_new(k->a, OP_LOCK, 0);
 
 	i->locks = k->mask;
+	i->num = k->drains;
 	i->loc = loc;
 	i->target[0] = to;
 	i->target[1] = bad;
@@ -258,12 +293,15 @@ void opt_lock(struct compile *c, struct ir *ir)
 		return;
 	k.calls = arena_array(c->a, bool, ir->funcs.n + 1);
 	find_calls(&k);
+	k.reports = arena_array(c->a, bool, ir->funcs.n + 1);
+	find_reports(&k);
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
 		k.f = ir->funcs.v[i];
 		if (k.f->kind != IR_PROBE ||
 		    !ir->probe_locks[k.f->probe->index])
 			continue;
 		k.mask = ir->probe_locks[k.f->probe->index];
+		k.drains = k.f->place == PLACE_HOST && reports_in(&k, k.f);
 		lock_func(&k);
 	}
 }

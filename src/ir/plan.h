@@ -36,8 +36,12 @@ struct control {
 	uint64_t skipped;
 	uint64_t stamp;		/* of the last plain element made */
 	uint64_t pad2[5];
-	uint64_t lock[8][8];	/* a line each: lock[group][0] */
+	/* A line each, lock[group][0]: 0 or LOCK_HOST if it is tally's, and in
+	 * the low half 1 + the CPU of the holder. */
+	uint64_t lock[8][8];
 };
+
+#define LOCK_HOST (1ull << 32)
 
 /* Per probe and CPU, plain adds by that probe's program only (atomic if
  * GUARD_PREEMPTIBLE). */

@@ -46,6 +46,7 @@ void ledger_read(struct session *s, const struct probe *p,
 		add_counts(&ret->n, (const struct probe_counts *)
 			   (s->store->rows + (size_t)row * plan->row_size +
 			    plan->counts_off) + p->index);
+	ret->n.lock_skips += s->half_skips[p->index];
 	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
 	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size)) {
 		ret->misses = info.recursion_misses;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of host helpers, and those about control: errors, limits, calls,
- * locks. */
+/* The table of host helpers, and those about control: errors, limits and
+ * calls. */
 #include "vm/host.h"
 
 #include <stdlib.h>
@@ -151,65 +151,6 @@ uint64_t host_resumed(struct vm *vm, const uint64_t *a)
 	if (!vm->ctx)
 		return vm_failed(vm, "not a resumed handler");
 	return (uint64_t)(uintptr_t)vm->ctx;
-}
-
-/* --- exclusion ------------------------------------------------------------ */
-
-static uint64_t *lock_word(struct vm *vm, unsigned group)
-{
-	return &((struct control *)vm->s->control)->lock[group][0];
-}
-
-void locks_release(struct vm *vm, uint32_t mask)
-{
-	unsigned i;
-
-	for (i = 0; i < 8; i++)
-		if (mask & vm->held & 1u << i)
-			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
-	vm->held &= ~mask;
-}
-
-/* The host's mark in a lock word: no CPU's. */
-static bool lock_try(struct vm *vm, unsigned group)
-{
-	uint64_t free_word = 0;
-
-	return __atomic_compare_exchange_n(lock_word(vm, group), &free_word,
-					   vm->s->plan->ncpus + 1ull, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-uint64_t host_lock(struct vm *vm, const uint64_t *a)
-{
-	uint32_t want = (uint32_t)a[0] & 0xff & ~vm->held;
-	int64_t tries = vm_limit(vm, LIMIT_MAXTRYLOCK);
-	struct timespec pause = {.tv_nsec =
-				     vm_limit(vm, LIMIT_TRYLOCKDELAY) * 1000};
-	unsigned i;
-
-	for (i = 0; i < 8; i++) {
-		if (!(want & 1u << i))
-			continue;
-		while (!lock_try(vm, i)) {
-			if (tries-- > 0) {
-				nanosleep(&pause, NULL);
-				continue;
-			}
-			/* All or nothing: run_from() gives back the rest. */
-			if (vm->hooks.skip)
-				vm->hooks.skip(vm->hooks.ctx, vm->probe);
-			return vm_raise_final(vm, UINT32_MAX, true, "");
-		}
-		vm->held |= 1u << i;
-	}
-	return 0;
-}
-
-uint64_t host_unlock(struct vm *vm, const uint64_t *a)
-{
-	locks_release(vm, (uint32_t)a[0]);
-	return 0;
 }
 
 /* --- shared by the helpers ------------------------------------------------ */

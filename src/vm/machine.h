@@ -4,6 +4,8 @@
 #ifndef VM_MACHINE_H
 #define VM_MACHINE_H
 
+#include <sched.h>
+
 #include "vm/vm.h"
 
 enum {
@@ -107,6 +109,14 @@ struct vm {
 	unsigned max_nesting, ncalls, calls_cap;
 	uint32_t *calls;    /* locs of the script calls in progress */
 	uint32_t held;      /* lock groups */
+	bool skipped;       /* a lock could not be had */
+	/* While it holds some: is the process kept on a CPU, ahead of others,
+	 * and what it was like before. */
+	bool stays, first;
+	unsigned cpu;
+	cpu_set_t cpus;
+	int policy;
+	struct sched_param param;
 	uint64_t max_steps; /* of a run; 0: as the kind of run says */
 	uint64_t budget, steps;
 	int64_t tick_ns; /* 1e9 / HZ */

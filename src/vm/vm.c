@@ -147,7 +147,7 @@ static void run_reset(struct vm *vm)
 	vm->probe = NULL;
 	vm->ctx = NULL;
 	vm->ctx_size = 0;
-	vm->in_kernel = vm->drained = false;
+	vm->in_kernel = vm->drained = vm->skipped = false;
 	vm->halt = HALT_NO;
 	vm->result = 0;
 	vm->err.pending = false;
@@ -165,6 +165,25 @@ static uint64_t stack_top(const struct vm *vm)
 	return (uint64_t)(uintptr_t)vm->stack + VM_STACK;
 }
 
+/* Host probes are counted like kernel ones, by the host alone in row 0. */
+static struct probe_counts *counts_of(struct vm *vm, const struct probe *p)
+{
+	if (!vm->s || !vm->s->plan->row_size || !p)
+		return NULL;
+	return (struct probe_counts *)(vm->s->rows + vm->s->plan->counts_off) +
+	       p->index;
+}
+
+/* A handler that gave up a lock. The half of a kernel probe's is the session's
+ * to count: its row has another writer. */
+static void count_skip(struct vm *vm)
+{
+	struct probe_counts *counts = counts_of(vm, vm->probe);
+
+	if (counts && !vm->ctx)
+		counts->lock_skips++;
+}
+
 /* Runs with r1 = arg, then ends the handler: errors, locks, iterations. */
 static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 {
@@ -179,16 +198,9 @@ static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 	iters_free(vm);
 	if (vm->held)
 		locks_release(vm, vm->held);
+	if (vm->skipped && !vm->in_kernel)
+		count_skip(vm);
 	return vm->halt == HALT_FAULT ? -1 : vm->result;
-}
-
-/* Host probes are counted like kernel ones, by the host alone in row 0. */
-static struct probe_counts *counts_of(struct vm *vm, const struct probe *p)
-{
-	if (!vm->s || !vm->s->plan->row_size || !p)
-		return NULL;
-	return (struct probe_counts *)(vm->s->rows + vm->s->plan->counts_off) +
-	       p->index;
 }
 
 int vm_run_probe(struct vm *vm, const struct code *code)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks on the host: the same words that programs take. A word is 0 or, in its
+ * low half, 1 + the CPU of its holder; LOCK_HOST says that it is tally.
+ *
+ * A program that cannot have a lock gives up after a millisecond, so tally must
+ * not be put aside while it holds one. It stays on one CPU then, which the word
+ * names: whatever handler starts on this CPU knows at once that waiting is in
+ * vain. And it has the lowest real-time priority, so no ordinary process takes
+ * the CPU from it.
+ */
+#include "vm/host.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "sema/exclusion.h"
+
+static uint64_t *lock_word(struct vm *vm, unsigned group)
+{
+	return &((struct control *)vm->s->control)->lock[group][0];
+}
+
+/* Do programs of the kernel take these locks too? */
+static bool is_shared(const struct vm *vm)
+{
+	return vm->s->map_fd[MAP_CONTROL] >= 0;
+}
+
+/* Stays on this CPU, ahead of others. What the system refuses is left out: it
+ * costs the programs some skips, which they count. */
+static void stay(struct vm *vm)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	cpu_set_t here;
+	int cpu = sched_getcpu();
+
+	if (!is_shared(vm) || vm->stays || cpu < 0 || cpu >= CPU_SETSIZE)
+		return;
+	vm->policy = sched_getscheduler(0);
+	if (sched_getparam(0, &vm->param) ||
+	    sched_getaffinity(0, sizeof(vm->cpus), &vm->cpus))
+		return;
+	CPU_ZERO(&here);
+	CPU_SET(cpu, &here);
+	if (sched_setaffinity(0, sizeof(here), &here))
+		return;
+	vm->stays = true;
+	vm->cpu = (unsigned)cpu;
+	if (vm->policy == SCHED_OTHER || vm->policy == SCHED_BATCH ||
+	    vm->policy == SCHED_IDLE)
+		vm->first = !sched_setscheduler(
+		    0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+}
+
+static void go(struct vm *vm)
+{
+	if (!vm->stays)
+		return;
+	if (vm->first)
+		sched_setscheduler(0, vm->policy, &vm->param);
+	sched_setaffinity(0, sizeof(vm->cpus), &vm->cpus);
+	vm->stays = vm->first = false;
+}
+
+void locks_release(struct vm *vm, uint32_t mask)
+{
+	unsigned i;
+
+	for (i = 0; i < LOCK_GROUPS; i++)
+		if (mask & vm->held & 1u << i)
+			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
+	vm->held &= ~mask;
+	if (!vm->held)
+		go(vm);
+}
+
+/* Our mark in a word; without a CPU of our own, that of none. */
+static uint64_t mark(const struct vm *vm)
+{
+	return LOCK_HOST | (vm->stays ? vm->cpu + 1 : UINT32_MAX);
+}
+
+static bool lock_try(struct vm *vm, unsigned group)
+{
+	uint64_t free_word = 0;
+
+	return __atomic_compare_exchange_n(lock_word(vm, group), &free_word,
+					   mark(vm), false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/*
+ * Programs hold a lock for microseconds: looks are what waiting mostly takes.
+ * But one that preemption took the lock's holder from needs the CPU.
+ */
+static bool lock_wait(struct vm *vm, unsigned group)
+{
+	enum { LOOKS = 2000 };
+	const struct timespec pause = {
+	    .tv_nsec = vm_limit(vm, LIMIT_TRYLOCKDELAY) * 1000};
+	int64_t tries = vm_limit(vm, LIMIT_MAXTRYLOCK);
+	unsigned i;
+
+	for (;;) {
+		for (i = 0; i < (tries > 0 ? LOOKS : 1); i++)
+			if (lock_try(vm, group))
+				return true;
+		if (tries-- <= 0)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* a: groups, whether the handler reads banked aggregates. */
+uint64_t host_lock(struct vm *vm, const uint64_t *a)
+{
+	uint32_t want = (uint32_t)a[0] & ((1u << LOCK_GROUPS) - 1) & ~vm->held;
+	unsigned i;
+
+	if (!want)
+		return 0;
+	if (a[1])
+		vm_drain(vm);
+	stay(vm);
+	for (i = 0; i < LOCK_GROUPS; i++) {
+		if (!(want & 1u << i))
+			continue;
+		if (!lock_wait(vm, i)) {
+			/* All or nothing: run_from() gives back the rest. */
+			if (!vm->held)
+				go(vm);
+			if (vm->hooks.skip)
+				vm->hooks.skip(vm->hooks.ctx, vm->probe);
+			vm->skipped = true;
+			return vm_raise_final(vm, UINT32_MAX, true, "");
+		}
+		vm->held |= 1u << i;
+	}
+	return 0;
+}
+
+uint64_t host_unlock(struct vm *vm, const uint64_t *a)
+{
+	locks_release(vm, (uint32_t)a[0]);
+	return 0;
+}
