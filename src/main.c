@@ -202,7 +202,7 @@ static bool pass_resolve(struct passes *p)
 		program_dump_types(p->prog, stdout);
 	if (shows(p, DUMP_LOCKS))
 		exclusion_print(p->prog, stdout);
-	else if (p->o->verbose > 1)
+	else if (p->o->verbose)
 		exclusion_print(p->prog, stderr);
 	if (p->o->verbose)
 		fprintf(stderr, "Pass 2: analyzed script: %u probes, %u "

@@ -343,14 +343,14 @@ static void func_begin(struct build *b, struct ir_func *f, struct scope *s)
 	block_start(b, block_new(b));
 }
 
-static void build_probe(struct build *b, struct probe *p)
+static void build_probe(struct build *b, struct probe *p, enum place place)
 {
 	struct scope s = {0};
 	struct ir_func *f;
 
 	f = func_new(b, IR_PROBE, arena_printf(b->a, "probe %u", p->index));
 	f->probe = p;
-	f->place = p->place == PLACE_KERNEL ? PLACE_KERNEL : PLACE_HOST;
+	f->place = place;
 	b->probe = p;
 	func_begin(b, f, &s);
 	b->here = p->span;
@@ -421,6 +421,26 @@ static void build_function(struct build *b, struct ir_func *f)
 	ir_prune(b->a, f);
 }
 
+/*
+ * A second version, for the kernel, of a timer's handler that needs a lock:
+ * opt_kick() decides between the two. Not of long ones, nor of those with
+ * loops, which the kernel may refuse.
+ */
+static void build_kicked(struct build *b, struct probe *p)
+{
+	enum { BLOCKS_MAX = 64 };
+	const struct exclusion *e = b->p->exclusion;
+	struct ir_func *f;
+
+	if (p->place != PLACE_HOST || p->when != WHEN_TIMER || p->elided ||
+	    b->c->set.runtime != RUNTIME_BPF || !e || !e->probe_locks[p->index])
+		return;
+	build_probe(b, p, PLACE_KERNEL);
+	f = b->f;
+	if (f->nblocks > BLOCKS_MAX || body_loops(b, p->body))
+		b->ir->funcs.n--;
+}
+
 struct ir *ir_build(struct compile *c, struct program *p)
 {
 	struct build b = {.c = c, .a = c->a, .p = p};
@@ -434,7 +454,11 @@ struct ir *ir_build(struct compile *c, struct program *p)
 	b.host_fn = arena_array(c->a, struct ir_func *, p->functions.n + 1);
 	b.loops = arena_alloc(c->a, p->functions.n + 1);
 	for (unsigned i = 0; i < p->probes.n; i++)
-		build_probe(&b, p->probes.v[i]);
+		build_probe(&b, p->probes.v[i],
+			    p->probes.v[i]->place == PLACE_KERNEL ?
+			    PLACE_KERNEL : PLACE_HOST);
+	for (unsigned i = 0; i < p->probes.n; i++)
+		build_kicked(&b, p->probes.v[i]);
 	for (unsigned i = 0; i < b.queue.n; i++)
 		build_function(&b, b.queue.v[i]);
 	return b.ir;

@@ -7,6 +7,7 @@
 
 void opt_fold(struct compile *c, struct ir *ir);
 void opt_split(struct compile *c, struct ir *ir);
+void opt_kick(struct compile *c, struct ir *ir);
 void opt_act(struct compile *c, struct ir *ir);
 void opt_take(struct compile *c, struct ir *ir);
 void opt_same(struct compile *c, struct ir *ir);

@@ -27,6 +27,7 @@ void ir_passes(struct compile *c, struct ir *ir)
 		{"same", opt_same},
 		{"fold", opt_fold},
 		{"split", opt_split},
+		{"kick", opt_kick},
 		{"act", opt_act},
 		{"take", opt_take},
 		{"fold", opt_fold},

@@ -71,6 +71,9 @@ struct probe {
 	enum host_when when;
 	int64_t sequence;	    /* begin(N), end(N), error(N) */
 	struct host_timer timer;
+	/* A timer whose handler runs in the kernel, started by the host: there
+	 * nothing comes between while it holds a lock. */
+	bool kicked;
 	/* families' own: what attach needs, what target() looks at */
 	void *data;
 	/* sema */

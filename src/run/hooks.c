@@ -100,6 +100,8 @@ static void hook_skip(void *ctx, const struct probe *p)
 {
 	struct session *s = ctx;
 
+	if (p->place == PLACE_KERNEL)
+		s->half_skips[p->index]++;
 	hooks_too_many_skips(s, ++s->skipped);
 }
 

@@ -9,6 +9,7 @@
 
 #include "run/state.h"
 #include "store/kern.h"
+#include "store/sysbpf.h"
 
 /* --- opening ------------------------------------------------------------- */
 
@@ -133,13 +134,17 @@ static int attach_failed(struct session *s, const struct probe *p, int rc,
 int kern_attach(struct session *s)
 {
 	struct kern *k = s->kern;
-	unsigned i, done = 0;
+	unsigned i, done = 0, kicked = 0;
 	int rc;
 
 	for (i = 0; i < k->nprogs; i++) {
 		struct kern_prog *p = &k->progs[i];
 		const char *why = NULL;
 
+		if (p->probe->kicked) {
+			kicked++;
+			continue;
+		}
 		rc = p->probe->family->attach(s->c, p->probe, p->prog_fd,
 					      &p->at, &why);
 		if (!rc) {
@@ -151,12 +156,12 @@ int kern_attach(struct session *s)
 		if (rc)
 			return rc;
 	}
-	if (k->nprogs && !done) {
+	if (k->nprogs > kicked && !done) {
 		session_note(s, "ERROR: no probe could be attached");
 		return EXIT_REFUSED;
 	}
 	log_say(&s->c->log, LOG_RUN, 1, "attached %u of %u kernel probes", done,
-		k->nprogs);
+		k->nprogs - kicked);
 	return 0;
 }
 
@@ -184,6 +189,28 @@ bool kern_poll(struct session *s)
 	if (__atomic_load_n(&c->exiting, __ATOMIC_RELAXED))
 		session_stop(s);
 	return more;
+}
+
+bool kern_kick(struct session *s, const struct probe *p)
+{
+	union bpf_attr attr;
+	unsigned i;
+	int rc = -ENOENT;
+
+	memset(&attr, 0, sizeof(attr));
+	for (i = 0; rc && i < s->kern->nprogs; i++) {
+		if (s->kern->progs[i].probe != p)
+			continue;
+		attr.test.prog_fd = (uint32_t)s->kern->progs[i].prog_fd;
+		rc = sysbpf(BPF_PROG_TEST_RUN, &attr);
+		break;
+	}
+	if (rc)
+		session_note(s, "ERROR: cannot run probe %s in the kernel: %s",
+			     p->pp, strerror(-rc));
+	else
+		kern_poll(s);
+	return !rc;
 }
 
 void kern_stop(struct session *s)

@@ -41,6 +41,9 @@ struct kern {
 int kern_open(struct session *s);
 /* Attaches all. The same. */
 int kern_attach(struct session *s);
+/* Runs the handler of a timer whose time has come. false: it was refused, which
+ * has been reported. */
+bool kern_kick(struct session *s, const struct probe *p);
 /* No handler starts after it, none is running, their records are taken. */
 void kern_stop(struct session *s);
 /* Detaches; slow for some kinds of probe, so after everything is printed. */

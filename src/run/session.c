@@ -68,6 +68,8 @@ bool session_handle(struct session *s, const struct probe *p)
 {
 	const struct code *code = session_code(s, p, PLACE_HOST);
 
+	if (p->kicked)
+		return kern_kick(s, p);
 	if (!code || vm_run_probe(s->vm, code) >= 0)
 		return true;
 	session_note(s, "ERROR: internal: probe %s: %s", p->pp,
@@ -230,8 +232,8 @@ static void start_timers(struct session *s)
 	for (i = 0; i < s->prog->probes.n; i++) {
 		struct probe *p = s->prog->probes.v[i];
 
-		if (p->place == PLACE_HOST && p->when == WHEN_TIMER &&
-		    !p->elided)
+		if ((p->place == PLACE_HOST || p->kicked) &&
+		    p->when == WHEN_TIMER && !p->elided)
 			timers_add(&s->timers, s->c->a, p, now);
 	}
 	if (s->o->timeout_ns)
@@ -329,6 +331,7 @@ int session_run(struct compile *c, struct gen *g, const struct run_options *o)
 	child_init(&s.child);
 	timers_init(&s.timers, o->events ? 0 : (uint64_t)session_now(&s));
 	index_codes(&s);
+	s.half_skips = arena_array(c->a, uint64_t, s.prog->probes.n + 1);
 	hooks_init(&s);
 	s.status = session_open(&s);
 	if (!s.status)

@@ -42,6 +42,7 @@ struct session {
 	enum state state;
 	int status;		/* exit status so far */
 	uint64_t errors, skipped; /* of the host and of simulated probes */
+	uint64_t *half_skips;	/* by probe index: kernel probes on the host */
 
 	struct store *store;
 	struct vm *vm;
