@@ -26,7 +26,7 @@ struct request {
 #define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-static uint32_t make(struct bpf_insn *v, int map_fd, int key_size)
+static uint32_t make(struct bpf_insn *v, int map_fd, int key_size, bool set)
 {
 	uint32_t n = 0;
 	int i;
@@ -48,7 +48,7 @@ static uint32_t make(struct bpf_insn *v, int map_fd, int key_size)
 	v[n++] = LOAD(1, 6, offsetof(struct request, delta));
 	v[n++] = INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1,
 		      offsetof(struct plain_value, value),
-		      BPF_ADD | BPF_FETCH);
+		      set ? BPF_XCHG : BPF_ADD | BPF_FETCH);
 	v[n++] = STORE(6, offsetof(struct request, old), 1);
 	v[n++] = MOV_IMM(0, 0);
 	v[n++] = EXIT;
@@ -60,7 +60,7 @@ static uint64_t pointer(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-int kern_add_load(int map_fd, uint32_t key_size)
+int kern_add_load(int map_fd, uint32_t key_size, bool set)
 {
 	struct bpf_insn insns[INSNS_MAX] = { 0 };
 	union bpf_attr attr;
@@ -71,9 +71,9 @@ int kern_add_load(int map_fd, uint32_t key_size)
 	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
 	attr.prog_flags = BPF_F_SLEEPABLE; /* the kind demands it */
 	attr.insns = pointer(insns);
-	attr.insn_cnt = make(insns, map_fd, (int)key_size);
+	attr.insn_cnt = make(insns, map_fd, (int)key_size, set);
 	attr.license = pointer("Dual MIT/GPL");
-	sysbpf_name(attr.prog_name, "tally_add");
+	sysbpf_name(attr.prog_name, set ? "tally_set" : "tally_add");
 	return sysbpf(BPF_PROG_LOAD, &attr);
 }
 

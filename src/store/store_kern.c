@@ -28,7 +28,8 @@ struct kern_store {
 	int (*bank_fd)[2];	/* PM_BANKS: the two inner maps, by plan map */
 	size_t control_size, rows_size; /* of the mappings */
 	struct grace grace;
-	int *add_prog;		/* by global: kern_add.h; 0 not asked for yet */
+	/* By global: kern_add.h; 0 not asked for yet. */
+	int *add_prog, *set_prog;
 	bool quiet;
 };
 
@@ -193,10 +194,14 @@ static void kern_close_store(struct store *s)
 	if (s->rows)
 		munmap(s->rows, k->rows_size);
 	grace_close(&k->grace);
-	for (i = 0; i < s->plan->nglobals; i++)
+	for (i = 0; i < s->plan->nglobals; i++) {
 		if (k->add_prog[i] > 0)
 			close(k->add_prog[i]);
+		if (k->set_prog[i] > 0)
+			close(k->set_prog[i]);
+	}
 	free(k->add_prog);
+	free(k->set_prog);
 	store_teardown(s);
 	free(k->bank_fd);
 	free(k);
@@ -213,6 +218,7 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	k->s.ops = &kern_ops;
 	store_setup(&k->s, p);
 	k->add_prog = xcalloc(p->nglobals + 1, sizeof(*k->add_prog));
+	k->set_prog = xcalloc(p->nglobals + 1, sizeof(*k->set_prog));
 	k->s.rodata = p->rodata;
 	k->bank_fd = xcalloc(n + 1, sizeof(*k->bank_fd));
 	for (i = 0; i < n; i++)
@@ -311,7 +317,8 @@ static int put(struct store *s, unsigned g, const void *key,
 	return rc;
 }
 
-static int kern_set(struct store *s, unsigned g, const void *key,
+/* Puts a new element in the place of an old one. */
+static int set_whole(struct store *s, unsigned g, const void *key,
 		    const void *value)
 {
 	int fd, rc;
@@ -371,7 +378,7 @@ static int kern_add(struct store *s, unsigned g, const void *key,
 	const struct plan_global *pg = array_of(s, g, &fd);
 
 	if (!k->add_prog[g])
-		k->add_prog[g] = kern_add_load(fd, pg->key.size);
+		k->add_prog[g] = kern_add_load(fd, pg->key.size, false);
 	if (k->add_prog[g] < 0)
 		return add_slowly(s, g, key, delta, ret_old);
 	do {
@@ -382,6 +389,30 @@ static int kern_add(struct store *s, unsigned g, const void *key,
 		if (ret_old)
 			*ret_old = 0;
 		rc = add_new(s, g, key, delta);
+	} while (rc == -EEXIST);
+	return rc;
+}
+
+static int kern_set(struct store *s, unsigned g, const void *key,
+		    const void *value)
+{
+	struct kern_store *k = kern_of(s);
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	int64_t v;
+
+	if (pg->var->type != TY_LONG)
+		return set_whole(s, g, key, value);
+	if (!k->set_prog[g])
+		k->set_prog[g] = kern_add_load(fd, pg->key.size, true);
+	if (k->set_prog[g] < 0)
+		return set_whole(s, g, key, value);
+	memcpy(&v, value, sizeof(v));
+	do {
+		rc = kern_add_run(k->set_prog[g], key, pg->key.size, v, NULL);
+		if (rc != -ENOENT)
+			return rc;
+		rc = add_new(s, g, key, v);
 	} while (rc == -EEXIST);
 	return rc;
 }
