@@ -127,7 +127,7 @@ static const struct ctype *proto_of(struct compile *c, struct probe *p)
 	struct kprobe *k = p->data;
 
 	if (!k->looked)
-		k->proto = types_function(c, k->name);
+		k->proto = types_function(c, k->module, k->name);
 	k->looked = true;
 	return k->proto;
 }

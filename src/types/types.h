@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The types of the kernel, from BTF. Nothing is opened before the first call
- * that needs it (7 ms and 6 MB), and then once per compilation.
+ * that needs it (7 ms and 6 MB), and then once until types_close().
  */
 #ifndef TYPES_TYPES_H
 #define TYPES_TYPES_H
@@ -14,7 +14,10 @@
  * trailing "*" makes a pointer. NULL: not there, or no BTF.
  */
 const struct ctype *types_find(struct compile *c, const char *name);
-/* Forgets everything that was opened through c. Accepts never opened. */
+/*
+ * Gives the files' memory back. Types that were found stay good, what is asked
+ * later opens the files again. Accepts never opened.
+ */
 void types_close(struct compile *c);
 /*
  * A place for what a probe family keeps from one probe to the next in one
@@ -30,8 +33,9 @@ const char *types_missing(struct compile *c);
 const struct ctype *types_tracepoint(struct compile *c, const char *name);
 /* Names of tracepoints (btf_trace_NAME) that match a glob, sorted. */
 int types_tracepoints(struct compile *c, const char *glob, name_vec *ret);
-/* A kernel function's prototype (CT_FUNC), or NULL. */
-const struct ctype *types_function(struct compile *c, const char *name);
+/* Prototype (CT_FUNC) of a function of a module ("": the kernel), or NULL. */
+const struct ctype *types_function(struct compile *c, const char *module,
+				   const char *name);
 int types_functions(struct compile *c, const char *glob, name_vec *ret);
 /* BTF ids for BPF_PROG_LOAD: of a typedef btf_trace_NAME, of a function; 0:
  * there is none. */

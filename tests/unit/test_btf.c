@@ -107,7 +107,7 @@ TEST(knows_constants_and_functions)
 	CHECK(types_constant(c, "PIDTYPE_PGID", &v));
 	CHECK_EQ(v, 2);
 	CHECK(!types_constant(c, "PIDTYPE_NONE_SUCH", &v));
-	t = types_function(c, "vfs_read");
+	t = types_function(c, "", "vfs_read");
 	CHECK(t && t->members.n == 4);
 	CHECK_STR(t->members.v[0].name, "file");
 	close_types(c);
