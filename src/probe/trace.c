@@ -64,7 +64,7 @@ static int expand_trace(struct compile *c, const struct match *m,
 	if (!*name)
 		return 0;
 	/* An optional one has to be looked up: it may be missing. */
-	if (!wild && !m->quiet && !m->point->sufficient) {
+	if (!wild && !m->point->optional && !m->point->sufficient) {
 		vec_push(c->a, out, trace_probe(c, m, system, name));
 		return 0;
 	}

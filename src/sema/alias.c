@@ -396,14 +396,19 @@ static unsigned expand_one(struct expand *x, struct point *pt,
 	return 0;
 }
 
-/* A copy of an alias' point with outer's suffix and conditions. */
+/*
+ * A copy of an alias' point with outer's suffix and conditions. optional: what
+ * led here was.
+ */
 static struct point *with_suffix(struct compile *c, const struct point *pt,
-				 const struct point *outer, unsigned from)
+				 const struct point *outer, unsigned from,
+				 bool optional)
 {
 	struct point *q = arena_new_of(c->a, struct point);
 	unsigned i;
 
 	*q = *pt;
+	q->optional |= optional;
 	q->parts.v = NULL;
 	q->parts.n = q->parts.cap = 0;
 	for (i = 0; i < pt->parts.n; i++)
@@ -428,7 +433,7 @@ static unsigned expand_list(struct expand *x, const point_list *l,
 		unsigned n;
 
 		if (outer)
-			pt = with_suffix(x->c, pt, outer, suffix);
+			pt = with_suffix(x->c, pt, outer, suffix, quiet);
 		n = expand_one(x, pt, link,
 			       quiet || pt->optional || pt->sufficient);
 		made += n;
@@ -470,5 +475,6 @@ void alias_expand_point(struct sema *s, struct point *pt, probe_list *out)
 
 	vec_push(s->c->a, &d.points, pt);
 	d.body = node_new(s->c->a, N_BLOCK, pt->span);
+	pt->optional = true; /* only what is there is listed */
 	expand_one(&x, pt, NULL, true);
 }
