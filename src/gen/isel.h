@@ -62,6 +62,8 @@ void isel_array(struct emit *e);
 uint32_t isel_key(struct emit *e, unsigned first_arg, uint32_t wild);
 /* isel_agg.c: aggregates in the kernel */
 void isel_agg(struct emit *e);
+/* isel_live.c: SGET, HGET, AHAS, ADEL of aggregates in live mode */
+void isel_live(struct emit *e);
 /*
  * isel_cell.c: adds the instruction's last operand to the cell at base + off.
  * A light cell needs r0 to r2 only. base is r5, or a register that lowering

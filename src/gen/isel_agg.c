@@ -96,6 +96,30 @@ static void add_other(struct emit *e, unsigned feed)
 	asm_jmp(e->as, feed);
 }
 
+/* r5 = the cell to feed of the element at r0: of this bank and shard. */
+static void pick_cell(struct emit *e, const struct plan_global *g)
+{
+	int bank;
+
+	if (g->shards > 1) {
+		emit_save_ptr(e, R0);
+		asm_call(e->as, KH_CPU);
+		asm_alui(e->as, BPF_AND, R0, (int32_t)g->shards - 1);
+		asm_alui(e->as, BPF_MUL, R0, (int32_t)g->cell.size);
+		emit_restore_ptr(e, R5);
+		asm_alu(e->as, BPF_ADD, R5, R0);
+	} else {
+		asm_mov(e->as, R5, R0);
+	}
+	if (!g->live)
+		return;
+	bank = emit_pseudo(e, PS_BIDX, R2);
+	asm_mov(e->as, R2, bank);
+	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
+	asm_alui(e->as, BPF_MUL, R2, (int32_t)(g->shards * g->cell.size));
+	asm_alu(e->as, BPF_ADD, R5, R2);
+}
+
 static void add_keyed(struct emit *e)
 {
 	const struct plan_global *g = global(e);
@@ -111,7 +135,8 @@ static void add_keyed(struct emit *e)
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
 	same_map(e, g->map);
 	emit_tmp_addr(e, R2, key);
-	asm_value(e->as, R3, MAP_RODATA, zeroes(e, g->cell.size));
+	asm_value(e->as, R3, MAP_RODATA,
+		  zeroes(e, e->plan->maps.v[g->map].value_size));
 	asm_imm(e->as, R4, BPF_NOEXIST);
 	asm_call(e->as, KH_MAP_UPDATE);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, created);
@@ -124,7 +149,7 @@ static void add_keyed(struct emit *e)
 	asm_bind(e->as, other);
 	add_other(e, feed);
 	asm_bind(e->as, hit);
-	asm_mov(e->as, R5, R0);
+	pick_cell(e, g);
 	asm_bind(e->as, feed);
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	emit_ok(e);
@@ -133,7 +158,7 @@ static void add_keyed(struct emit *e)
 void isel_agg(struct emit *e)
 {
 	if (e->ins->op != OP_SADD)
-		emit_unsupported(e, "reading an aggregate in a kernel probe");
+		isel_live(e);
 	else if (global(e)->key.n)
 		add_keyed(e);
 	else

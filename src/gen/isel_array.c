@@ -169,9 +169,7 @@ static void add(struct emit *e)
 void isel_array(struct emit *e)
 {
 	if (e->ins->global->type == TY_STATS) {
-		emit_unsupported(e, e->ins->op == OP_ADEL ?
-				 "deleting an aggregate in a kernel probe" :
-				 "testing an aggregate in a kernel probe");
+		isel_live(e);
 		return;
 	}
 	switch (e->ins->op) {

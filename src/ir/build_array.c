@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ir/plan.h"
+
 /* --- elements ------------------------------------------------------------- */
 
 struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
@@ -169,6 +171,35 @@ struct ir_val expr_stat(struct build *b, struct node *n)
 	return val_reg(i->dst);
 }
 
+/* The kernel knows one cause of a failure: each is tested on its own. */
+static void hist_tests(struct build *b, struct var *g, struct ir_val *keys,
+		       unsigned nkeys, struct ir_val index)
+{
+	uint32_t n = cell_layout(g->agg.ops, g->agg.hist, g->agg.lo, g->agg.hi,
+				 g->agg.step).nbuckets;
+	struct ir_val count = val_num(0), out, zero = val_num(0);
+	struct ir_ins *i = emit_keyed(b, OP_SGET, g, keys, nkeys, &zero, 1);
+	struct ir_block *empty = block_new(b), *some = block_new(b);
+	struct ir_block *bad = block_new(b), *good = block_new(b);
+
+	i->num = STAT_COUNT;
+	i->dst = tmp_num(b);
+	i->has_dst = true;
+	count = val_reg(i->dst);
+	emit_br(b, count, some, empty);
+	block_start(b, empty);
+	emit_raise(b, val_str(build_text(b, "empty aggregate")), 0);
+	block_start(b, some);
+	out = emit_num(b, OP_USHR, index, val_num(63), NOVAL);
+	out = emit_num(b, OP_OR, out,
+		       emit_num(b, OP_GE, index, val_num(n), NOVAL), NOVAL);
+	emit_br(b, out, bad, good);
+	block_start(b, bad);
+	emit_raise(b, val_str(build_text(b, "histogram index out of range")),
+		   0);
+	block_start(b, good);
+}
+
 struct ir_val expr_hist_at(struct build *b, struct node *hist,
 			   struct node *index, const struct span *at)
 {
@@ -177,13 +208,18 @@ struct ir_val expr_hist_at(struct build *b, struct node *hist,
 	struct var *g = lvalue(b, hist->u.hist.a, keys, &nkeys, NULL);
 	struct span old;
 	struct ir_ins *i;
+	bool in_kernel;
 
 	v = expr(b, index, true);
 	old = build_at(b, at);
+	in_kernel = b->f->place == PLACE_KERNEL && plan_is_live(g);
+	if (in_kernel)
+		hist_tests(b, g, keys, nkeys, v);
 	i = emit_keyed(b, OP_HGET, g, keys, nkeys, &v, 1);
 	i->dst = tmp_num(b);
 	i->has_dst = true;
-	emit_fail(b, i, NULL); /* two causes: the machine knows which */
+	if (!in_kernel) /* two causes: the machine knows which */
+		emit_fail(b, i, NULL);
 	b->here = old;
 	return val_reg(i->dst);
 }

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "ir/plan.h"
 #include "ir/split.h"
 
 /* --- what the kernel cannot do -------------------------------------------- */
@@ -37,11 +38,14 @@ static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 		return i->num != 0;
 	case OP_MATCH: /* matched() looks at what the host's match left */
 		return s->matched;
-	case OP_SGET:
-		return true; /* from settled totals, after a drain */
+	case OP_SGET: /* banked: from settled totals, after a drain */
+		return !plan_is_live(i->global) ||
+		       !plan_reads((enum stat_op)i->num);
+	case OP_HGET:
+		return !plan_is_live(i->global) || i->target[0];
 	case OP_AHAS:
 	case OP_ADEL:
-		return i->global->type == TY_STATS;
+		return i->global->type == TY_STATS && !plan_is_live(i->global);
 	case OP_ASET:
 	case OP_AADD:
 	case OP_AXADD: /* evicting the oldest needs order */

@@ -14,6 +14,9 @@
 
 enum {
 	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
+	SHARDS_MAX = 8,
+	SHARD_BYTES = 1024,	 /* all shards of an element */
+	LIVE_CELL = 4096,	 /* of which kernel handlers read fields */
 	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, with the key */
 	HASH_OVERHEAD = 48,	 /* of an element, in bytes */
 	LINE = 64,
@@ -30,6 +33,7 @@ struct use {
 	bool fed;	/* by <<< */
 	bool preempted;	/* by a probe that runs on top of itself */
 	unsigned nprobes; /* that feed it */
+	bool host_fed;	/* by <<< of handlers that run on the host */
 	uint8_t *feeds;	/* by probe index */
 };
 
@@ -110,6 +114,14 @@ static uint32_t temporaries(const struct ir_func *f, const struct ir_ins *i)
 	return n;
 }
 
+static void scan_host(struct planner *k, const struct ir_func *f)
+{
+	for (struct ir_block *b = f->blocks; b; b = b->next)
+		for (struct ir_ins *i = b->first; i; i = i->next)
+			if (i->op == OP_SADD)
+				k->use[i->global->index].host_fed = true;
+}
+
 static void scan(struct planner *k)
 {
 	unsigned nprobes = k->ir->prog->probes.n;
@@ -120,8 +132,10 @@ static void scan(struct planner *k)
 		const struct ir_func *f = k->ir->funcs.v[n];
 		uint32_t strings = 0, most = 0;
 
-		if (f->place != PLACE_KERNEL)
+		if (f->place != PLACE_KERNEL) {
+			scan_host(k, f);
 			continue;
+		}
 		for (unsigned r = 0; r < f->regs.n; r++)
 			if (f->regs.v[r].is_str)
 				strings += f->regs.v[r].width;
@@ -166,16 +180,46 @@ static const char *map_name(struct planner *k, const struct var *v)
 	return arena_strndup(k->c->a, v->name, 15);
 }
 
+bool plan_reads(enum stat_op op)
+{
+	return op == STAT_COUNT || op == STAT_SUM || op == STAT_MIN ||
+	       op == STAT_MAX || op == STAT_AVG;
+}
+
+static struct cell layout_of(const struct var *v)
+{
+	return cell_layout(v->agg.ops, v->agg.hist, v->agg.lo, v->agg.hi,
+			   v->agg.step);
+}
+
+bool plan_is_live(const struct var *v)
+{
+	/* Only the host can drop the oldest key of a wrapping array; and where
+	 * all cells of all CPUs are large, handlers cannot walk them. */
+	return v->type == TY_STATS && v->mode == AGG_LIVE && !v->wrap &&
+	       layout_of(v).size <= LIVE_CELL;
+}
+
+/* Copies of a shared cell, so that many CPUs do not wait for one cache line. */
+static unsigned shards(unsigned ncpus, uint32_t cell)
+{
+	unsigned n = 1;
+
+	while (n < SHARDS_MAX && n * 8 <= ncpus && n * 2 * cell <= SHARD_BYTES)
+		n *= 2;
+	return n;
+}
+
 /* A keyed aggregate that kernel probes touch. */
 static bool plan_keyed(struct planner *k, struct plan_global *g,
 		       const struct use *u)
 {
 	const struct var *v = g->var;
 	uint64_t spread = (uint64_t)g->cell.size * k->p->ncpus;
-	bool percpu = spread <= PERCPU_BYTES;
+	bool percpu = spread <= PERCPU_BYTES && !g->live;
 	struct plan_map m = {
 		.name = map_name(k, v), .key_size = g->key.size,
-		.value_size = g->cell.size, .global = g->var,
+		.global = g->var,
 		.max_entries = v->size ? v->size :
 			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
 	};
@@ -185,13 +229,16 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 			 g->key.size + g->cell.size, (unsigned)VALUE_MAX);
 		return false;
 	}
+	g->shards = percpu ? 1 : shards(k->p->ncpus, g->cell.size);
+	m.value_size = g->cell.size * plan_cells(g);
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
-	m.kind = PM_BANKS;
+	m.kind = g->live ? PM_HASH : PM_BANKS;
 	g->map = add_map(k, m);
 	g->atomic = !percpu || u->nprobes > 1 || u->preempted;
-	g->why = arena_printf(k->c->a, "%s: %u bytes on %u CPUs; %s",
-		percpu ? "per-CPU hash" : "shared hash", g->cell.size,
-		k->p->ncpus,
+	g->why = arena_printf(k->c->a, "%s%s, %u shard%s: %u bytes on %u CPUs; "
+		"%s", g->live ? "live: kernel handlers read it; " : "",
+		percpu ? "per-CPU hash" : "shared hash", g->shards,
+		g->shards > 1 ? "s" : "", g->cell.size, k->p->ncpus,
 		!percpu ? "atomic: CPUs share elements" :
 		u->preempted ? "atomic: a feeding probe can be preempted" :
 		u->nprobes > 1 ? "atomic: several probes feed it" :
@@ -206,8 +253,13 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 	const struct var *v = g->var;
 	unsigned nprobes = k->ir->prog->probes.n;
 
-	g->cell = cell_layout(v->agg.ops, v->agg.hist, v->agg.lo, v->agg.hi,
-			      v->agg.step);
+	g->cell = layout_of(v);
+	g->shards = 1;
+	g->live = plan_is_live(v) && u->touched;
+	if (g->live) {
+		g->deletes_off = p->control_size;
+		p->control_size += 8;
+	}
 	g->slot = arena_array(k->c->a, uint32_t, nprobes + 1);
 	memset(g->slot, 0xff, sizeof(*g->slot) * (nprobes + 1));
 	g->other_off = UINT32_MAX;
@@ -228,8 +280,14 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		g->slot[i] = p->bank_size;
 		p->bank_size += g->cell.size;
 	}
+	if (g->live && u->host_fed) {
+		g->slot[nprobes] = p->bank_size;
+		p->bank_size += g->cell.size;
+	}
 	g->atomic = u->preempted;
-	g->why = !u->fed ? "host memory: no kernel probe feeds it" :
+	g->why = g->live ? "live: kernel handlers sum a cell per probe and "
+			   "CPU" :
+		 !u->fed ? "host memory: no kernel probe feeds it" :
 		 u->preempted ? "a cell per probe and CPU; atomic where the "
 				"probe can be preempted" :
 		 "a cell per probe and CPU; plain adds";

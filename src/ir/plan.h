@@ -97,8 +97,19 @@ struct plan_global {
 	/* Keyed aggregates: several programs, or preemptible ones, add to a
 	 * cell. */
 	bool atomic;
+	/*
+	 * Kernel handlers read it (plan_is_live()): its banks are never
+	 * emptied, their sum is what a handler sees at any time.
+	 */
+	bool live;
+	/* Maps: cells in an element's value. Live: a cell per bank. Shards:
+	 * a cell for each of so many groups of CPUs, a power of two. */
+	unsigned shards;
+	/* Live: offset in CONTROL of a count of deletions by programs. */
+	uint32_t deletes_off;
 	const char *why;      /* -v: why this container and these updates */
-	/* scalar aggregates: offset of the cell in a row's bank, per program */
+	/* scalar aggregates: offset of the cell in a row's bank, per program;
+	 * the last one, in row 0 only, is fed by the host (live ones) */
 	uint32_t *slot;	      /* by probe index; UINT32_MAX: no */
 	/* Arrays of aggregates: the "other" cell, one per row and bank. */
 	uint32_t other_off;
@@ -124,6 +135,19 @@ struct plan {
 	uint32_t ring_bytes;
 	uint64_t total_bytes;	      /* kernel memory of all maps */
 };
+
+/* Cells in the value of a keyed aggregate's map element, bank after bank, then
+ * shard after shard. */
+static inline unsigned plan_cells(const struct plan_global *g)
+{
+	return g->shards * (g->live ? 2 : 1);
+}
+
+/* May kernel handlers read this aggregate where they run? Otherwise what comes
+ * from the first reading on continues on the host. */
+bool plan_is_live(const struct var *v);
+/* Does the kernel have what an extractor needs (64-bit arithmetic)? */
+bool plan_reads(enum stat_op op);
 
 /* ncpus 0: ask the system. Reports what does not fit; NULL then. */
 struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus);

@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "store/htab.h"
+#include "store/live.h"
 #include "store/settled.h"
 
 uint32_t store_capacity(const struct store *s, const struct plan_global *g)
@@ -27,7 +28,7 @@ void store_setup(struct store *s, const struct plan *p)
 
 	s->plan = p;
 	s->settled = xcalloc(p->nglobals + 1, sizeof(*s->settled));
-	s->live_host = xcalloc(p->nglobals + 1, sizeof(*s->live_host));
+	s->live = xcalloc(p->nglobals + 1, sizeof(*s->live));
 	s->other_events = xcalloc(p->nglobals + 1, sizeof(*s->other_events));
 	s->own = xcalloc(p->nglobals + 1, sizeof(*s->own));
 	s->entries = 2048;
@@ -39,6 +40,8 @@ void store_setup(struct store *s, const struct plan *p)
 
 		if (store_is_agg(g))
 			s->settled[i] = settled_new(g, store_capacity(s, g));
+		if (store_is_live(g))
+			s->live[i] = live_new(g, store_capacity(s, g));
 	}
 }
 
@@ -48,12 +51,12 @@ void store_teardown(struct store *s)
 
 	for (i = 0; i < s->plan->nglobals; i++) {
 		settled_free(s->settled[i]);
-		settled_free(s->live_host[i]);
+		live_free(s->live[i]);
 		htab_free(s->own[i]);
 	}
 	free(s->own);
 	free(s->settled);
-	free(s->live_host);
+	free(s->live);
 	free(s->other_events);
 	free(s->map_fd);
 }
@@ -68,7 +71,9 @@ void store_set_entries(struct store *s, uint32_t n)
 
 		if (s->settled[i])
 			settled_limit(s->settled[i], store_capacity(s, g));
-		else if (s->own[i])
+		if (s->live[i])
+			live_limit(s->live[i], store_capacity(s, g));
+		if (s->own[i])
 			htab_limit(s->own[i], store_capacity(s, g));
 	}
 }
@@ -143,7 +148,6 @@ static uint64_t *row_cell(const struct store *s, unsigned row, unsigned bank,
 			    (size_t)bank * p->bank_size + off);
 }
 
-/* Live cells are left where they are: programs read them. */
 static void drain_cell(struct store *s, unsigned g, unsigned bank, uint32_t off,
 		       bool other)
 {
@@ -157,8 +161,27 @@ static void drain_cell(struct store *s, unsigned g, unsigned bank, uint32_t off,
 			settled_merge_other(s->settled[g], cell);
 		else
 			settled_merge(s->settled[g], NULL, cell);
-		if (!store_is_live(pg))
-			memset(cell, 0, pg->cell.size);
+		memset(cell, 0, pg->cell.size);
+	}
+}
+
+/* Live cells are left where they are: programs read them. */
+static void copy_cells(struct store *s, unsigned g)
+{
+	const struct plan *p = s->plan;
+	const struct plan_global *pg = &p->globals[g];
+	unsigned row, i;
+
+	for (row = 0; row < p->nrows; row++) {
+		const uint8_t *at = (uint8_t *)row_cell(s, row, 0, 0);
+
+		if (pg->key.n && pg->other_off != UINT32_MAX)
+			live_copy_other(s->live[g], at + pg->other_off,
+					p->bank_size);
+		for (i = 0; !pg->key.n && i <= s->nprobes; i++)
+			if (pg->slot[i] != UINT32_MAX)
+				live_copy(s->live[g], NULL, at + pg->slot[i], 1,
+					  p->bank_size);
 	}
 }
 
@@ -168,17 +191,34 @@ void store_drain_rows(struct store *s, unsigned bank)
 
 	for (g = 0; g < s->plan->nglobals; g++) {
 		const struct plan_global *pg = &s->plan->globals[g];
-		unsigned from = store_is_live(pg) ? 0 : bank;
 
 		if (!store_is_agg(pg))
 			continue;
+		if (store_is_live(pg)) {
+			live_begin(s->live[g], bank,
+				   __atomic_load_n((uint64_t *)(s->control +
+							pg->deletes_off),
+						   __ATOMIC_SEQ_CST));
+			copy_cells(s, g);
+			continue;
+		}
 		if (pg->key.n && pg->other_off != UINT32_MAX)
-			drain_cell(s, g, from, pg->other_off, true);
+			drain_cell(s, g, bank, pg->other_off, true);
 		for (i = 0; !pg->key.n && pg->slot && i < s->nprobes; i++)
 			if (pg->slot[i] != UINT32_MAX)
-				drain_cell(s, g, from, pg->slot[i], false);
+				drain_cell(s, g, bank, pg->slot[i], false);
 		s->other_events[g] += settled_take_other(s->settled[g]);
 	}
+}
+
+void store_sum_shards(const struct plan_global *g, const uint8_t *value,
+		      uint64_t *into)
+{
+	unsigned i;
+
+	for (i = 0; i < g->shards; i++)
+		cell_merge(&g->cell, into,
+			   (const uint64_t *)(value + i * g->cell.size));
 }
 
 int store_drain(struct store *s)
@@ -186,22 +226,18 @@ int store_drain(struct store *s)
 	unsigned g;
 	int err;
 
-	/* Live aggregates are read anew each time: what is settled now is the
-	 * copy of the last drain. */
-	for (g = 0; g < s->plan->nglobals; g++) {
-		if (!store_is_live(&s->plan->globals[g]))
-			continue;
-		settled_clear(s->settled[g]);
-		s->other_events[g] = 0;
-		if (s->live_host[g])
-			settled_merge_all(s->settled[g], s->live_host[g]);
-	}
 	if (!s->has_banks)
 		return 0;
 	err = s->ops->drain(s);
-	for (g = 0; g < s->plan->nglobals; g++)
-		if (s->settled[g])
-			s->other_events[g] += settled_take_other(s->settled[g]);
+	for (g = 0; g < s->plan->nglobals; g++) {
+		if (!s->settled[g])
+			continue;
+		if (s->live[g]) {
+			live_show(s->live[g], s->settled[g]);
+			s->other_events[g] = 0;
+		}
+		s->other_events[g] += settled_take_other(s->settled[g]);
+	}
 	return err;
 }
 
@@ -260,20 +296,29 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 
 /* --- aggregates on settled totals ----------------------------------------- */
 
+/* The host's cell of a live scalar, which programs see too; NULL: none. */
+static uint64_t *host_slot(struct store *s, const struct plan_global *pg)
+{
+	if (!store_is_live(pg) || pg->key.n ||
+	    pg->slot[s->nprobes] == UINT32_MAX)
+		return NULL;
+	return row_cell(s, 0, 0, pg->slot[s->nprobes]);
+}
+
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
+	uint64_t *slot = host_slot(s, pg);
 	int err;
 
 	if (!pg->key.n)
 		key = NULL;
 	err = settled_add(s->settled[g], key, v);
 	s->other_events[g] += settled_take_other(s->settled[g]);
-	if (!store_is_live(pg))
-		return err;
-	if (!s->live_host[g])
-		s->live_host[g] = settled_new(pg, store_capacity(s, pg));
-	settled_add(s->live_host[g], key, v);
+	if (slot)
+		cell_add(&pg->cell, slot, v);
+	else if (store_is_live(pg))
+		live_add(s->live[g], key, v);
 	return err;
 }
 
@@ -287,25 +332,44 @@ const uint64_t *store_agg_other(struct store *s, unsigned g)
 	return settled_other(s->settled[g]);
 }
 
-int store_agg_del(struct store *s, unsigned g, const void *key)
+static void zero_live_rows(struct store *s, unsigned g)
+{
+	const struct plan *p = s->plan;
+	const struct plan_global *pg = &p->globals[g];
+	unsigned r, i, bank;
+
+	for (r = 0; r < p->nrows; r++)
+		for (i = 0; i <= s->nprobes; i++)
+			for (bank = 0; bank < 2; bank++)
+				if (pg->slot[i] != UINT32_MAX)
+					memset(row_cell(s, r, bank,
+							pg->slot[i]),
+					       0, pg->cell.size);
+}
+
+/* key NULL: everything. */
+static void forget_live(struct store *s, unsigned g, const void *key)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
 
-	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
+	if (!store_is_live(pg))
+		return;
+	if (!pg->key.n)
+		zero_live_rows(s, g);
+	else if (store_has_map(s, pg))
 		s->ops->live_del(s, g, key);
-	if (s->live_host[g])
-		settled_del(s->live_host[g], key);
+	live_del(s->live[g], key);
+}
+
+int store_agg_del(struct store *s, unsigned g, const void *key)
+{
+	forget_live(s, g, key);
 	return settled_del(s->settled[g], key);
 }
 
 void store_agg_clear(struct store *s, unsigned g)
 {
-	const struct plan_global *pg = &s->plan->globals[g];
-
-	if (store_is_live(pg) && (!pg->key.n || store_has_map(s, pg)))
-		s->ops->live_del(s, g, NULL);
-	if (s->live_host[g])
-		settled_clear(s->live_host[g]);
+	forget_live(s, g, NULL);
 	settled_clear(s->settled[g]);
 }
 

@@ -45,6 +45,7 @@ struct store_ops {
 
 struct htab;    /* store/htab.h */
 struct settled; /* settled totals of one aggregate: store/settled.h */
+struct live;    /* banks that are not emptied: store/live.h */
 
 struct store {
 	const struct store_ops *ops;
@@ -52,9 +53,9 @@ struct store {
 	uint8_t *control, *rows, *rodata; /* the mapped areas */
 	/* by global: totals of aggregates; NULL for plain ones */
 	struct settled **settled;
-	/* by global: the host's own samples of an aggregate in live mode, whose
-	 * settled totals are taken anew at each drain; NULL: none */
-	struct settled **live_host;
+	/* by global: aggregates in live mode, whose settled totals are taken
+	 * anew at each drain; NULL for others */
+	struct live **live;
 	/* by global: samples that went to "other" */
 	uint64_t *other_events;
 	struct htab **own; /* by global: arrays that only the host uses */
@@ -99,6 +100,9 @@ void store_teardown(struct store *s);
  * settled totals and zeroes them. Only when no program can write that bank.
  */
 void store_drain_rows(struct store *s, unsigned bank);
+/* Adds the cells of an element's value (one CPU's) up into one. */
+void store_sum_shards(const struct plan_global *g, const uint8_t *value,
+		      uint64_t *into);
 /* Orders keys: numbers signed, strings bytewise, first key first. */
 int store_key_compare(const struct plan_key *k, const void *a, const void *b);
 /*
@@ -125,7 +129,7 @@ static inline bool store_is_agg(const struct plan_global *g)
 }
 static inline bool store_is_live(const struct plan_global *g)
 {
-	return store_is_agg(g) && g->var->mode == AGG_LIVE;
+	return g->live;
 }
 
 /* --- kernel code in the VM (memory store only): the kernel's map calls ---- */

@@ -21,6 +21,7 @@
 #include "store/kern.h"
 #include "store/kern_add.h"
 #include "store/kern_map.h"
+#include "store/live.h"
 #include "store/sysbpf.h"
 
 struct kern_store {
@@ -501,12 +502,12 @@ void store_kern_quiet(struct store *s)
 		kern_of(s)->quiet = true;
 }
 
-/* Puts the elements of a map of cells, summed over the CPUs, into one block of
- * keys and cells as store_merge_keyed() takes them. */
+/* Puts the elements of a map of cells, summed over CPUs and shards, into one
+ * block of keys and cells as store_merge_keyed() takes them. */
 static uint8_t *sum_cells(const struct plan_global *pg,
 			  const struct kern_rows *rows)
 {
-	size_t step = (pg->cell.size + 7) / 8 * 8;
+	size_t step = (size_t)pg->cell.size * pg->shards;
 	size_t i, stride = pg->key.size + pg->cell.size;
 	unsigned cpu, cpus = (unsigned)(rows->value_size / step);
 	uint8_t *out = xcalloc(rows->n + 1, stride), *e = out;
@@ -516,8 +517,7 @@ static uint8_t *sum_cells(const struct plan_global *pg,
 		memcpy(e, kern_rows_key(rows, i), pg->key.size);
 		v = kern_rows_value(rows, i);
 		for (cpu = 0; cpu < cpus; cpu++, v += step)
-			cell_merge(&pg->cell, (uint64_t *)(e + pg->key.size),
-				   (const uint64_t *)v);
+			store_sum_shards(pg, v, (uint64_t *)(e + pg->key.size));
 	}
 	return out;
 }
@@ -526,14 +526,14 @@ static uint8_t *sum_cells(const struct plan_global *pg,
 static size_t cells_size(const struct kern_store *k,
 			 const struct plan_global *pg, enum map_kind kind)
 {
-	size_t size = (pg->cell.size + 7) / 8 * 8;
+	size_t size = k->s.plan->maps.v[pg->map].value_size;
 
 	return kind == PM_PERCPU_HASH ? size * k->s.plan->ncpus : size;
 }
 
-/* Adds what a map holds to the totals; `move`: and empties it. */
+/* Moves what a bank's map holds to the totals. */
 static int drain_map(struct kern_store *k, unsigned g, int fd,
-		     enum map_kind kind, bool move)
+		     enum map_kind kind)
 {
 	const struct plan_global *pg = &k->s.plan->globals[g];
 	struct kern_rows rows;
@@ -545,8 +545,47 @@ static int drain_map(struct kern_store *k, unsigned g, int fd,
 		elems = sum_cells(pg, &rows);
 		store_merge_keyed(&k->s, g, elems, (unsigned)rows.n);
 		free(elems);
-		if (move)
-			rc = kern_map_delete(fd, &rows);
+		rc = kern_map_delete(fd, &rows);
+	}
+	kern_rows_free(&rows);
+	return rc;
+}
+
+struct key_order {
+	const struct plan_key *key;
+	const struct kern_rows *rows;
+};
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+	const struct key_order *o = ctx;
+
+	return store_key_compare(o->key,
+				 kern_rows_key(o->rows, *(const size_t *)a),
+				 kern_rows_key(o->rows, *(const size_t *)b));
+}
+
+/* Copies a live map in key order. */
+static int copy_map(struct kern_store *k, unsigned g)
+{
+	const struct plan_global *pg = &k->s.plan->globals[g];
+	struct kern_rows rows;
+	struct key_order o = { &pg->key, &rows };
+	size_t i, *order;
+	int rc;
+
+	rc = kern_map_read(k->s.map_fd[pg->map], pg->key.size,
+			   cells_size(k, pg, PM_HASH), &rows);
+	if (!rc) {
+		order = xcalloc(rows.n + 1, sizeof(*order));
+		for (i = 0; i < rows.n; i++)
+			order[i] = i;
+		qsort_r(order, rows.n, sizeof(*order), by_key, &o);
+		for (i = 0; i < rows.n; i++)
+			live_copy(k->s.live[g], kern_rows_key(&rows, order[i]),
+				  kern_rows_value(&rows, order[i]), pg->shards,
+				  (size_t)pg->shards * pg->cell.size);
+		free(order);
 	}
 	kern_rows_free(&rows);
 	return rc;
@@ -556,14 +595,13 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 {
 	const struct plan *p = k->s.plan;
 	const struct plan_global *pg = &p->globals[g];
-	const struct plan_map *m;
 
 	if (!store_is_agg(pg) || !pg->key.n || !store_has_map(&k->s, pg))
 		return 0;
-	m = &p->maps.v[pg->map];
 	if (store_is_live(pg))
-		return drain_map(k, g, k->s.map_fd[pg->map], m->kind, false);
-	return drain_map(k, g, k->bank_fd[pg->map][bank], m->inner, true);
+		return copy_map(k, g);
+	return drain_map(k, g, k->bank_fd[pg->map][bank],
+			 p->maps.v[pg->map].inner);
 }
 
 static int kern_drain(struct store *s)
@@ -586,38 +624,19 @@ static int kern_drain(struct store *s)
 	return rc;
 }
 
-static void zero_live_rows(struct store *s, unsigned g)
-{
-	const struct plan *p = s->plan;
-	const struct plan_global *pg = &p->globals[g];
-	unsigned r, i;
-
-	for (r = 0; r < p->nrows; r++)
-		for (i = 0; pg->slot && i < s->nprobes; i++)
-			if (pg->slot[i] != UINT32_MAX)
-				memset(s->rows + (size_t)r * p->row_size +
-				       p->bank_off + pg->slot[i], 0,
-				       pg->cell.size);
-}
-
 static int kern_live_del(struct store *s, unsigned g, const void *key)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
 	struct kern_rows rows;
 	int rc, fd;
 
-	if (!pg->key.n) {
-		zero_live_rows(s, g);
-		return 0;
-	}
 	fd = s->map_fd[pg->map];
 	if (key) {
 		rc = bpf_map_delete_elem(fd, key);
 		return rc == -ENOENT ? 0 : rc;
 	}
 	rc = kern_map_read(fd, pg->key.size,
-			   cells_size(kern_of(s), pg,
-				      s->plan->maps.v[pg->map].kind), &rows);
+			   cells_size(kern_of(s), pg, PM_HASH), &rows);
 	if (!rc)
 		rc = kern_map_delete(fd, &rows);
 	kern_rows_free(&rows);

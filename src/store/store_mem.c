@@ -14,6 +14,7 @@
 
 #include "base/xalloc.h"
 #include "store/htab.h"
+#include "store/live.h"
 #include "store/settled.h"
 
 /* A plan map: one table, or one per bank. */
@@ -131,17 +132,28 @@ static int64_t mem_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 
 /* Moves (live: copies) one table's cells to settled totals. */
 static void drain_table(struct store *s, unsigned g, struct mem_map *m,
-			struct htab *h, bool live)
+			struct htab *h)
 {
+	const struct plan_global *pg = &s->plan->globals[g];
+	uint64_t *sum = xcalloc(1, pg->cell.size);
 	uint32_t e;
 	unsigned cpu;
 
-	for (e = htab_first(h); e != HTAB_NONE; e = htab_next(h, e))
+	for (e = htab_first(h); e != HTAB_NONE; e = htab_next(h, e)) {
+		const uint8_t *v = htab_value(h, e);
+
+		if (store_is_live(pg)) {
+			live_copy(s->live[g], htab_key(h, e), v, pg->shards,
+				  (size_t)pg->shards * pg->cell.size);
+			continue;
+		}
+		memset(sum, 0, pg->cell.size);
 		for (cpu = 0; cpu < m->ncpus; cpu++)
-			settled_merge(s->settled[g], htab_key(h, e),
-				      (uint64_t *)(htab_value(h, e) +
-						   cpu * m->value_size));
-	if (!live)
+			store_sum_shards(pg, v + cpu * m->value_size, sum);
+		settled_merge(s->settled[g], htab_key(h, e), sum);
+	}
+	free(sum);
+	if (!store_is_live(pg))
 		htab_clear(h);
 }
 
@@ -162,31 +174,18 @@ static int mem_drain(struct store *s)
 		m = &mem->maps[pg->map];
 		bank = m->bank[1] ? old : 0;
 		if (m->bank[bank])
-			drain_table(s, g, m, m->bank[bank], store_is_live(pg));
+			drain_table(s, g, m, m->bank[bank]);
 	}
 	return 0;
 }
 
 static int mem_live_del(struct store *s, unsigned g, const void *key)
 {
-	const struct plan *p = s->plan;
-	const struct plan_global *pg = &p->globals[g];
-	unsigned i, row;
+	struct htab *h = mem_of(s)->maps[s->plan->globals[g].map].bank[0];
 
-	if (pg->key.n) {
-		struct htab *h = mem_of(s)->maps[pg->map].bank[0];
-
-		if (key)
-			return htab_del(h, key) ? 0 : -ENOENT;
-		htab_clear(h);
-		return 0;
-	}
-	for (i = 0; pg->slot && i < s->nprobes; i++)
-		for (row = 0; row < p->nrows; row++)
-			if (pg->slot[i] != UINT32_MAX)
-				memset(s->rows + (size_t)row * p->row_size +
-					   p->bank_off + pg->slot[i],
-				       0, pg->cell.size);
+	if (key)
+		return htab_del(h, key) ? 0 : -ENOENT;
+	htab_clear(h);
 	return 0;
 }
 

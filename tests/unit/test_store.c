@@ -7,6 +7,7 @@
 
 #include "stat/extract.h"
 #include "store/htab.h"
+#include "store/live.h"
 #include "test.h"
 
 /* --- the table --------------------------------------------------------------
@@ -225,7 +226,9 @@ TEST(live_aggregates_are_copied_not_moved)
 	struct kit *k = kit_new(NULL);
 	const struct cell *l = &k->globals[KIT_S].cell;
 
-	k->var[KIT_S].mode = AGG_LIVE;
+	k->globals[KIT_S].live = true;
+	k->globals[KIT_S].deletes_off = k->globals[KIT_N].off;
+	k->store->live[KIT_S] = live_new(&k->globals[KIT_S], 0);
 	cell_add(l, kit_cell(k, 0, 0, false), 5);
 	cell_add(l, kit_cell(k, 1, 0, false), 7);
 	store_agg_add(k->store, KIT_S, NULL, 100);
@@ -235,6 +238,18 @@ TEST(live_aggregates_are_copied_not_moved)
 		CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_COUNT), 3);
 		CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_SUM), 112);
 	}
+	/* What a program adds is seen once its bank rests. */
+	cell_add(l, kit_cell(k, 0, 1, false), 1000);
+	store_drain(k->store);
+	CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_SUM), 1112);
+	/* A program deletes, then adds: old copies are worth nothing. */
+	memset(kit_cell(k, 0, 0, false), 0, l->size);
+	memset(kit_cell(k, 1, 0, false), 0, l->size);
+	memset(kit_cell(k, 0, 1, false), 0, l->size);
+	++*(uint64_t *)(k->store->control + k->globals[KIT_S].deletes_off);
+	cell_add(l, kit_cell(k, 1, 1, false), 3);
+	store_drain(k->store);
+	CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_SUM), 103);
 	store_agg_del(k->store, KIT_S, NULL);
 	store_drain(k->store);
 	CHECK(!store_agg_cell(k->store, KIT_S, NULL));

@@ -84,6 +84,7 @@ static inline void kit_var(struct kit *k, unsigned i, const char *name,
 	    .other_off = UINT32_MAX,
 	    .value_width = type == TY_STRING ? 32 : 8,
 	    .lock_group = UINT32_MAX,
+	    .shards = 1,
 	};
 	vec_push(k->c.a, &k->prog.globals, v);
 }

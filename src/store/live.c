@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies of banks that are not emptied. */
+#include "store/live.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "stat/cell.h"
+#include "store/settled.h"
+
+struct live {
+	const struct plan_global *g;
+	struct settled *copy[2]; /* of each bank, from when it last rested */
+	struct settled *host;
+	uint64_t deletes;
+	unsigned bank; /* that is being copied */
+	bool stale;    /* the other copy was thrown away: take what is there */
+};
+
+struct live *live_new(const struct plan_global *g, uint32_t size)
+{
+	struct live *l = xcalloc(1, sizeof(*l));
+
+	l->g = g;
+	l->copy[0] = settled_new(g, size);
+	l->copy[1] = settled_new(g, size);
+	l->host = settled_new(g, size);
+	return l;
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	settled_free(l->copy[0]);
+	settled_free(l->copy[1]);
+	settled_free(l->host);
+	free(l);
+}
+
+void live_limit(struct live *l, uint32_t size)
+{
+	settled_limit(l->copy[0], size);
+	settled_limit(l->copy[1], size);
+	settled_limit(l->host, size);
+}
+
+void live_begin(struct live *l, unsigned bank, uint64_t deletes)
+{
+	l->bank = bank;
+	l->stale = deletes != l->deletes;
+	l->deletes = deletes;
+	settled_clear(l->copy[bank]);
+	if (l->stale)
+		settled_clear(l->copy[!bank]);
+}
+
+void live_copy(struct live *l, const void *key, const uint8_t *cells,
+	       unsigned n, size_t size)
+{
+	unsigned bank, i;
+
+	for (bank = 0; bank < 2; bank++)
+		for (i = 0; i < n && (l->stale || bank == l->bank); i++)
+			settled_merge(l->copy[bank], key,
+				      (const uint64_t *)(cells + bank * size +
+							 i * l->g->cell.size));
+}
+
+void live_copy_other(struct live *l, const uint8_t *cells, size_t size)
+{
+	unsigned bank;
+
+	for (bank = 0; bank < 2; bank++)
+		if (l->stale || bank == l->bank)
+			settled_merge_other(l->copy[bank],
+				(const uint64_t *)(cells + bank * size));
+}
+
+void live_add(struct live *l, const void *key, int64_t v)
+{
+	settled_add(l->host, key, v);
+}
+
+void live_del(struct live *l, const void *key)
+{
+	unsigned i;
+	struct settled *t[3] = { l->copy[0], l->copy[1], l->host };
+
+	for (i = 0; i < 3; i++) {
+		if (key)
+			settled_del(t[i], key);
+		else
+			settled_clear(t[i]);
+	}
+}
+
+void live_show(struct live *l, struct settled *ret)
+{
+	settled_clear(ret);
+	settled_merge_all(ret, l->copy[0]);
+	settled_merge_all(ret, l->copy[1]);
+	settled_merge_all(ret, l->host);
+}
