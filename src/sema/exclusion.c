@@ -594,7 +594,8 @@ static void judge(struct facts *f, const seen_list *l, const struct var *v)
 				f->quiet = false;
 	for (i = 0; i < l->n && !f->quiet; i++)
 		if (l->v[i].a.deletes && l->v[i].h->runs &&
-		    l->v[i].a.v->type != TY_STATS)
+		    (l->v[i].a.v->type != TY_STATS ||
+		     l->v[i].a.v->mode == AGG_LIVE))
 			f->deleted = true;
 }
 
@@ -787,6 +788,13 @@ static int mode_child(struct node **child, void *ctx)
 	return 0;
 }
 
+/* What needs only 64-bit arithmetic; the rest continues on the host. */
+static bool kernel_reads(enum stat_op op)
+{
+	return op == STAT_COUNT || op == STAT_SUM || op == STAT_MIN ||
+	       op == STAT_MAX || op == STAT_AVG;
+}
+
 static void live(struct modes *m, struct node *a)
 {
 	struct var *v = named(a);
@@ -814,7 +822,10 @@ static void mode_walk(struct modes *m, struct node *n)
 
 	switch (n->kind) {
 	case N_STAT:
-		live(m, n->u.stat.a);
+		if (kernel_reads(n->u.stat.op))
+			live(m, n->u.stat.a);
+		else
+			m->host = true;
 		break;
 	case N_HIST_AT:
 		live(m, n->u.hist_at.hist->u.hist.a);
