@@ -18,6 +18,7 @@
 #include "gen/code.h"
 #include "ir/ir.h"
 #include "ir/plan.h"
+#include "merge.h"
 #include "options.h"
 #include "probe/probe.h"
 #include "run/feature.h"
@@ -422,6 +423,11 @@ int main(int argc, char **argv)
 
 	/* Whole lines at a time. */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+	if (argc > 1 && !strcmp(argv[1], "merge")) {
+		rc = merge_main(c, argc - 1, argv + 1);
+		compile_free(c);
+		return rc;
+	}
 	o.style.color = isatty(STDERR_FILENO);
 	rc = options_parse(&o, argc, argv);
 	if (!rc && o.verbose)

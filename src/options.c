@@ -188,6 +188,21 @@ static int opt_events(struct options *o, const char *arg)
 	return 0;
 }
 
+static int opt_format(struct options *o, const char *arg)
+{
+	static const char *const names[] = { "text", "json", "openmetrics" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(arg, names[i]))
+			continue;
+		o->run.format = (enum output_format)i;
+		return 0;
+	}
+	return wrong("Invalid --format value '%s': text, json or openmetrics.",
+		     arg);
+}
+
 static int opt_rotate(struct options *o, const char *arg)
 {
 	const char *comma = strchr(arg, ',');
@@ -604,7 +619,8 @@ void options_help(FILE *f)
 	fputs("Usage: tally [options] FILE [args]       run a script\n"
 	      "       tally [options] -e SCRIPT [args]\n"
 	      "       tally [options] -  [args]         from standard input\n"
-	      "       tally [options] -l|-L POINT       list probe points\n",
+	      "       tally [options] -l|-L POINT       list probe points\n"
+	      "       tally merge [-o FILE] [--print] SNAPSHOT...\n",
 	      f);
 	for (i = 0; i < NROWS; i++) {
 		if (rows[i].action == ACT_TITLE) {

@@ -161,6 +161,12 @@ int64_t session_now(const struct session *s)
 				   : clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t session_wall(const struct session *s)
+{
+	return s->clock.is_virtual ? s->clock.now_ns + s->clock.wall_off_ns
+				   : clock_ns(CLOCK_REALTIME);
+}
+
 static void hook_who(void *ctx, struct vm_who *ret)
 {
 	struct session *s = ctx;

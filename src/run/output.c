@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "out/export.h"
 #include "run/session.h"
 
 /* Path of file number n: as given, or with .n when files rotate; % sequences
@@ -45,6 +46,7 @@ int output_open(struct output *o, const struct run_options *opt)
 	o->path = opt->output;
 	o->rotate_bytes = opt->rotate_bytes;
 	o->rotate_files = opt->rotate_files;
+	o->json = opt->format == FORMAT_JSON;
 	o->buf = malloc(OUTPUT_BUFFER);
 	if (!o->buf)
 		return -ENOMEM;
@@ -71,12 +73,41 @@ static void write_all(struct output *o, const char *s, size_t n)
 	}
 }
 
+/* As it is, or as a line of JSON. */
+static void write_text(struct output *o, const char *s, size_t n)
+{
+	char *line = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	if (!o->json || !n) {
+		write_all(o, s, n);
+		return;
+	}
+	f = open_memstream(&line, &len);
+	if (!f) {
+		o->broken = true;
+		o->error = -ENOMEM;
+		return;
+	}
+	export_text(s, n, f);
+	fclose(f);
+	write_all(o, line, len);
+	free(line);
+}
+
+void output_raw(struct output *o, const char *s, size_t n)
+{
+	output_flush(o);
+	write_all(o, s, n);
+}
+
 void output_flush(struct output *o)
 {
 	size_t n = o->n;
 
 	o->n = 0;
-	write_all(o, o->buf, n);
+	write_text(o, o->buf, n);
 	if (o->rotate_bytes && o->in_file >= o->rotate_bytes)
 		output_rotate(o);
 }
@@ -86,7 +117,7 @@ void output_write(struct output *o, const char *s, size_t n)
 	if (o->n + n > OUTPUT_BUFFER)
 		output_flush(o);
 	if (n >= OUTPUT_BUFFER) {
-		write_all(o, s, n);
+		write_text(o, s, n);
 		return;
 	}
 	memcpy(o->buf + o->n, s, n);

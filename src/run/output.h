@@ -11,6 +11,7 @@ struct run_options;
 
 struct output {
 	int fd;
+	bool json;		/* each piece is a line of JSON */
 	bool broken;		/* nobody reads: EPIPE, or the disk is full */
 	int error;		/* negative errno of the write that failed */
 	char *buf;
@@ -27,6 +28,8 @@ enum { OUTPUT_BUFFER = 64 << 10 };
 int output_open(struct output *o, const struct run_options *opt);
 /* Buffered; order is kept. */
 void output_write(struct output *o, const char *s, size_t n);
+/* Past the format: what is JSON already. */
+void output_raw(struct output *o, const char *s, size_t n);
 /* Writes what is buffered. After an error everything is dropped. */
 void output_flush(struct output *o);
 /* Goes on in the next file (-S, SIGUSR2). Nothing on standard output. */

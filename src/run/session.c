@@ -14,6 +14,7 @@
 
 #include "run/kern.h"
 #include "run/ledger.h"
+#include "run/result.h"
 #include "run/state.h"
 
 void session_stop(struct session *s)
@@ -295,6 +296,7 @@ static void session_close(struct session *s)
 /* The middle: from the begin probes to the last end probe. */
 static void live(struct session *s)
 {
+	s->start_wall_ns = session_wall(s);
 	run_begin(s);
 	output_flush(&s->out);
 	if (s->state == STATE_STARTING) {
@@ -318,6 +320,7 @@ static void live(struct session *s)
 		vmrun_stop(s);
 	run_end(s);
 	closing_lines(s);
+	result_report(s);
 	ledger_report(s);
 }
 

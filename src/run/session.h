@@ -11,6 +11,13 @@
 #include "store/store.h"
 #include "vm/vm.h"
 
+/* What the output is for. */
+enum output_format {
+	FORMAT_TEXT,	/* as the script prints it */
+	FORMAT_JSON,	/* a line an output, then one with all results */
+	FORMAT_METRICS,	/* as the script prints it, then OpenMetrics text */
+};
+
 struct run_options {
 	const char *cmd;	   /* -c */
 	long pid;		   /* -x */
@@ -20,6 +27,8 @@ struct run_options {
 	unsigned rotate_files;	   /* -S SIZE,N; 0: keep all */
 	uint64_t ring_bytes;	   /* -s; 0: the plan's */
 	const char *events;	   /* --events FILE: --runtime=vm */
+	enum output_format format; /* --format */
+	const char *snapshot;	   /* --snapshot FILE */
 	bool strict;		   /* --strict: loss is an exit status */
 	bool quiet;		   /* -q */
 	bool no_warnings;	   /* -w */

@@ -54,6 +54,8 @@ struct session {
 	struct child child;
 	struct kern *kern;	/* NULL: nothing runs in the kernel */
 
+	int64_t start_wall_ns;	/* when the probes started */
+
 	int epoll_fd, timer_fd, signal_fd;
 	int64_t armed_ns;	/* deadline timer_fd is set to */
 	unsigned signals;	/* received */
@@ -67,6 +69,8 @@ struct session {
 
 /* The clock as scripts see it. */
 int64_t session_now(const struct session *s);
+/* CLOCK_REALTIME likewise. */
+int64_t session_wall(const struct session *s);
 /* exit(): the state goes to STOPPING unless it is there or beyond. */
 void session_stop(struct session *s);
 /* The limit of errors or skips is exceeded. */

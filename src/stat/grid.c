@@ -75,6 +75,13 @@ int64_t hist_log_label(uint32_t bucket)
 	return (int64_t)-(1ull << (HIST_LOG_ZERO - 1 - bucket));
 }
 
+int64_t hist_log_low(uint32_t bucket)
+{
+	if (bucket >= HIST_LOG_ZERO || !bucket)
+		return hist_log_label(bucket);
+	return 2 * hist_log_label(bucket) + 1;
+}
+
 uint32_t hist_linear_bucket(int64_t v, int64_t lo, int64_t step, uint32_t n)
 {
 	uint64_t i;

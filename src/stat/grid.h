@@ -44,6 +44,8 @@ int64_t grid_value(uint32_t bucket);
 uint32_t hist_log_bucket(int64_t v);
 /* The bound of a bucket that is nearest to zero. */
 int64_t hist_log_label(uint32_t bucket);
+/* The smallest value of a bucket. */
+int64_t hist_log_low(uint32_t bucket);
 /* @hist_linear with n buckets: 0 is below lo, n - 1 is the rest above. */
 uint32_t hist_linear_bucket(int64_t v, int64_t lo, int64_t step, uint32_t n);
 

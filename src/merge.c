@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of tally merge, and files to snapshots. */
+#include "merge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out/export.h"
+#include "run/session.h"
+
+enum { FILE_MAX = 1 << 30 };
+
+struct merge {
+	struct compile *c;
+	const char *output;
+	enum { AS_SNAPSHOT, AS_TEXT, AS_METRICS } form;
+};
+
+static int usage(void)
+{
+	fputs("Usage: tally merge [OPTIONS] SNAPSHOT...\n\n"
+	      "Adds up snapshots (tally --snapshot FILE) of one script: the "
+	      "result is what one\nrun over all samples would have given.\n\n"
+	      "  -o FILE         write it to FILE instead of standard output\n"
+	      "  --print         as text for people\n"
+	      "  --openmetrics   as OpenMetrics text\n"
+	      "  -h, --help      this text\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int read_file(struct merge *m, const char *path, char **ret,
+		     size_t *ret_n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0, cap = 64 << 10;
+	char *buf;
+	ssize_t k;
+
+	if (fd < 0)
+		return -errno;
+	buf = arena_alloc(m->c->a, cap);
+	for (;;) {
+		k = read(fd, buf + n, cap - n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			break;
+		n += (size_t)k;
+		if (n == FILE_MAX) {
+			close(fd);
+			return -EFBIG;
+		}
+		if (n == cap) {
+			buf = arena_grow(m->c->a, buf, cap, 2 * cap);
+			cap *= 2;
+		}
+	}
+	k = k < 0 ? -errno : 0;
+	close(fd);
+	*ret = buf;
+	*ret_n = n;
+	return (int)k;
+}
+
+static struct snapshot *read_one(struct merge *m, const char *path)
+{
+	struct snapshot *s;
+	const char *why;
+	char *text = NULL;
+	size_t n = 0;
+	int rc = read_file(m, path, &text, &n);
+
+	if (rc) {
+		fprintf(stderr, "ERROR: cannot read '%s': %s\n", path,
+			strerror(-rc));
+		return NULL;
+	}
+	s = snapshot_read(m->c->a, text, n, &why);
+	if (!s)
+		fprintf(stderr, "ERROR: %s: %s\n", path, why);
+	return s;
+}
+
+static struct snapshot *merge_all(struct merge *m, char **paths, int n)
+{
+	struct snapshot *into = read_one(m, paths[0]), *next;
+	const char *why;
+	int i;
+
+	for (i = 1; into && i < n; i++) {
+		next = read_one(m, paths[i]);
+		if (!next)
+			return NULL;
+		if (!snapshot_merge(m->c->a, into, next, &why)) {
+			fprintf(stderr, "ERROR: cannot merge '%s' and '%s': "
+				"%s\n", paths[0], paths[i], why);
+			return NULL;
+		}
+	}
+	return into;
+}
+
+static int write_result(const struct merge *m, const struct snapshot *s)
+{
+	const char *path = m->output ? m->output : "standard output";
+	FILE *f = m->output ? fopen(m->output, "we") : stdout;
+	int err = 0;
+
+	if (!f) {
+		fprintf(stderr, "ERROR: cannot write '%s': %s\n", path,
+			strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (m->form == AS_TEXT)
+		snapshot_print(s, f);
+	else if (m->form == AS_METRICS)
+		export_metrics(s, f);
+	else
+		snapshot_write(s, f);
+	if (fflush(f) || ferror(f))
+		err = errno ? errno : EIO;
+	if (m->output && fclose(f) && !err)
+		err = errno;
+	if (!err)
+		return EXIT_OK;
+	fprintf(stderr, "ERROR: cannot write '%s': %s\n", path, strerror(err));
+	return EXIT_FAILED;
+}
+
+int merge_main(struct compile *c, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "print", no_argument, NULL, 'p' },
+		{ "openmetrics", no_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	char name[] = "tally merge"; /* begins getopt's messages */
+	struct merge m = { .c = c };
+	struct snapshot *s;
+	int opt;
+
+	argv[0] = name;
+	while ((opt = getopt_long(argc, argv, "o:h", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
+			m.output = optarg;
+			break;
+		case 'p':
+			m.form = AS_TEXT;
+			break;
+		case 'm':
+			m.form = AS_METRICS;
+			break;
+		case 'h':
+			usage();
+			return EXIT_OK;
+		default:
+			return usage();
+		}
+	}
+	if (optind == argc) {
+		fputs("tally merge: which snapshots?\n", stderr);
+		return usage();
+	}
+	s = merge_all(&m, argv + optind, argc - optind);
+	return s ? write_result(&m, s) : EXIT_FAILED;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results for other programs: what every extractor that the script uses says,
+ * as JSON or as OpenMetrics text. docs/output.md describes both.
+ */
+#ifndef OUT_EXPORT_H
+#define OUT_EXPORT_H
+
+#include "out/snapshot.h"
+
+/* How a run ended. */
+struct export_end {
+	uint64_t errors, skipped;
+	int status; /* the exit status so far */
+};
+
+/* One line: {"type":"text","text":...}. */
+void export_text(const char *text, size_t n, FILE *f);
+/* One line: {"type":"end",...}, with aggregates and the ledger. */
+void export_json(const struct snapshot *s, const struct export_end *end,
+		 FILE *f);
+/* OpenMetrics 1.0 text, to its # EOF. */
+void export_metrics(const struct snapshot *s, FILE *f);
+
+#endif

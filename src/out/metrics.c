@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OpenMetrics text. An aggregate NAME becomes tally_NAME, key columns the
+ * labels key1, key2, ...; the array's other cell has the label other="1".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "out/export.h"
+#include "stat/extract.h"
+#include "stat/grid.h"
+
+/* A label's value: backslash, quote and newline are escaped. */
+static void value(const char *s, FILE *f)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '\n')
+			fputs("\\n", f);
+		else if (*s == '\\' || *s == '"')
+			fprintf(f, "\\%c", *s);
+		else
+			fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+/* {key1="a",key2="7",le="10"}; key NULL: the other cell. extra may be NULL. */
+static void labels(const struct snap_agg *agg, const struct snap_key *key,
+		   const char *extra, const char *what, FILE *f)
+{
+	const char *sep = "{";
+	unsigned k;
+
+	for (k = 0; key && k < agg->nkeys; k++, sep = ",") {
+		fprintf(f, "%skey%u=", sep, k + 1);
+		if (key[k].str)
+			value(key[k].str, f);
+		else
+			fprintf(f, "\"%" PRId64 "\"", key[k].num);
+	}
+	if (!key && agg->nkeys) {
+		fprintf(f, "%sother=\"1\"", sep);
+		sep = ",";
+	}
+	if (extra) {
+		fprintf(f, "%s%s=", sep, extra);
+		value(what, f);
+		sep = ",";
+	}
+	if (*sep == ',')
+		fputc('}', f);
+}
+
+/* Buckets are cumulative, their bounds inclusive. */
+static void buckets(const struct snap_agg *agg, const struct snap_key *key,
+		    const uint64_t *cell, FILE *f)
+{
+	const struct cell *l = &agg->layout;
+	const uint64_t *hist = cell + l->off[CF_HIST] / 8;
+	uint64_t sum = 0;
+	char bound[32];
+	uint32_t i;
+
+	for (i = 0; i < l->nbuckets; i++) {
+		sum += hist[i];
+		if (!hist[i] && i + 1 < l->nbuckets)
+			continue;
+		if (i + 1 == l->nbuckets)
+			snprintf(bound, sizeof(bound), "+Inf");
+		else if (l->hist_log)
+			snprintf(bound, sizeof(bound), "%" PRId64,
+				 hist_log_low(i + 1) - 1);
+		else
+			snprintf(bound, sizeof(bound), "%" PRId64,
+				 l->lo + (int64_t)i * l->step - 1);
+		fprintf(f, "tally_%s_hist_bucket", agg->name);
+		labels(agg, key, "le", bound, f);
+		fprintf(f, " %" PRIu64 "\n", sum);
+	}
+}
+
+static void each_cell(const struct snap_agg *agg, FILE *f,
+		      void (*say)(const struct snap_agg *agg,
+				  const struct snap_key *key,
+				  const uint64_t *cell, FILE *f))
+{
+	unsigned i;
+
+	for (i = 0; i < agg->rows.n; i++)
+		say(agg, agg->rows.v[i].key, agg->rows.v[i].cell, f);
+	if (agg->other)
+		say(agg, NULL, agg->other, f);
+}
+
+static void say_count(const struct snap_agg *agg, const struct snap_key *key,
+		      const uint64_t *cell, FILE *f)
+{
+	fprintf(f, "tally_%s_samples_total", agg->name);
+	labels(agg, key, NULL, NULL, f);
+	fprintf(f, " %" PRIu64 "\n", cell[agg->layout.off[CF_COUNT] / 8]);
+}
+
+static void say_values(const struct snap_agg *agg, const struct snap_key *key,
+		       const uint64_t *cell, FILE *f)
+{
+	unsigned op;
+	int64_t v;
+
+	for (op = STAT_COUNT + 1; op < STAT_QUANTILES; op++) {
+		if (!(agg->ops & 1u << op) || op == STAT_QUANTILE ||
+		    stat_extract(&agg->layout, cell, (enum stat_op)op, 0, &v,
+				 NULL))
+			continue;
+		fprintf(f, "tally_%s", agg->name);
+		labels(agg, key, "stat", stat_op_name((enum stat_op)op) + 1, f);
+		fprintf(f, " %" PRId64 "\n", v);
+	}
+	for (op = 0; op < 4 && agg->layout.has[CF_GRID]; op++) {
+		static const char *const names[] = { "p50", "p90", "p99",
+						     "p99.9" };
+		static const int64_t ppm[] = { 500000, 900000, 990000, 999000 };
+
+		if (stat_extract(&agg->layout, cell, STAT_QUANTILE, ppm[op],
+				 &v, NULL))
+			continue;
+		fprintf(f, "tally_%s", agg->name);
+		labels(agg, key, "stat", names[op], f);
+		fprintf(f, " %" PRId64 "\n", v);
+	}
+}
+
+static void say_losses(const struct snapshot *s, FILE *f)
+{
+	unsigned i, k;
+
+	fputs("# TYPE tally_probe_events counter\n", f);
+	for (i = 0; i < s->losses.n; i++) {
+		const struct snap_loss *l = &s->losses.v[i];
+		const struct {
+			const char *name;
+			uint64_t n;
+		} of[] = {
+			{ "handled", l->handled }, { "misses", l->misses },
+			{ "lock_skips", l->lock_skips },
+			{ "nest_skips", l->nest_skips },
+			{ "map_full", l->map_full },
+			{ "ring_full", l->ring_full }, { "errors", l->errors },
+		};
+
+		for (k = 0; k < sizeof(of) / sizeof(*of); k++) {
+			fputs("tally_probe_events_total{probe=", f);
+			value(l->probe, f);
+			fprintf(f, ",outcome=\"%s\"} %" PRIu64 "\n", of[k].name,
+				of[k].n);
+		}
+	}
+}
+
+void export_metrics(const struct snapshot *s, FILE *f)
+{
+	unsigned i;
+
+	for (i = 0; i < s->aggs.n; i++) {
+		const struct snap_agg *agg = &s->aggs.v[i];
+
+		fprintf(f, "# TYPE tally_%s_samples counter\n", agg->name);
+		each_cell(agg, f, say_count);
+		fprintf(f, "# TYPE tally_%s gauge\n", agg->name);
+		each_cell(agg, f, say_values);
+		if (!agg->layout.has[CF_HIST])
+			continue;
+		fprintf(f, "# TYPE tally_%s_hist histogram\n", agg->name);
+		each_cell(agg, f, buckets);
+	}
+	say_losses(s, f);
+	fputs("# EOF\n", f);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* From the store and the ledger to a snapshot. */
+#include "run/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "out/export.h"
+#include "run/ledger.h"
+#include "run/state.h"
+
+static void copy_key(struct arena *a, const struct plan_key *k,
+		     const uint8_t *from, struct snap_key *ret)
+{
+	unsigned i;
+
+	for (i = 0; i < k->n; i++) {
+		const char *at = (const char *)from + k->off[i];
+
+		if (k->is_str[i])
+			ret[i].str = arena_strndup(a, at,
+						   strnlen(at, k->width[i]));
+		else
+			memcpy(&ret[i].num, at, sizeof(ret[i].num));
+	}
+}
+
+static uint64_t *copy_cell(struct arena *a, const struct cell *l,
+			   const uint64_t *cell)
+{
+	uint64_t *copy = arena_alloc(a, l->size);
+
+	memcpy(copy, cell, l->size);
+	return copy;
+}
+
+static void add_row(struct arena *a, struct snap_agg *agg,
+		    const struct plan_global *g, const uint8_t *key,
+		    const uint64_t *cell)
+{
+	struct snap_row row = { 0 };
+
+	if (!cell)
+		return;
+	if (key)
+		copy_key(a, &g->key, key, row.key);
+	row.cell = copy_cell(a, &agg->layout, cell);
+	vec_push(a, &agg->rows, row);
+}
+
+static void take_agg(struct session *s, unsigned g, struct snapshot *snap)
+{
+	const struct plan_global *pg = &s->g->plan->globals[g];
+	const struct agg_spec *spec = &pg->var->agg;
+	struct arena *a = s->c->a;
+	struct snap_agg agg = {
+		.name = pg->var->name, .nkeys = pg->key.n, .ops = spec->ops,
+		.hist = spec->hist, .lo = spec->lo, .hi = spec->hi,
+		.step = spec->step,
+	};
+	const uint64_t *other;
+	const uint8_t **keys;
+	unsigned i, n;
+
+	for (i = 0; i < pg->key.n; i++)
+		agg.key_is_str[i] = pg->key.is_str[i];
+	/* The same function made the plan's layout from the same operators. */
+	if (!snapshot_layout(&agg) || agg.layout.size != pg->cell.size)
+		return;
+	if (!pg->key.n) {
+		add_row(a, &agg, pg, NULL, store_agg_cell(s->store, g, NULL));
+	} else {
+		n = store_agg_keys(s->store, g, &keys);
+		for (i = 0; i < n; i++)
+			add_row(a, &agg, pg, keys[i],
+				store_agg_cell(s->store, g, keys[i]));
+		other = store_agg_other(s->store, g);
+		if (other)
+			agg.other = copy_cell(a, &agg.layout, other);
+	}
+	vec_push(a, &snap->aggs, agg);
+}
+
+static void take_losses(struct session *s, struct snapshot *snap)
+{
+	struct ledger_row r;
+	unsigned i;
+
+	for (i = 0; i < s->prog->probes.n; i++) {
+		if (!s->kernel_code[i])
+			continue;
+		ledger_read(s, s->prog->probes.v[i], &r);
+		vec_push(s->c->a, &snap->losses, ((struct snap_loss){
+			.probe = r.probe->pp, .hits = r.n.hits,
+			.handled = r.handled, .misses = r.misses,
+			.lock_skips = r.n.lock_skips,
+			.nest_skips = r.n.nest_skips,
+			.map_full = r.n.map_full, .ring_full = r.n.ring_full,
+			.errors = r.n.errors }));
+	}
+}
+
+/* Who measured, and when. Simulated events have no machine. */
+static void take_host(struct session *s, struct snapshot *snap)
+{
+	struct utsname u;
+	struct snap_host h = { .name = "events", .kernel = "vm", .cpus = 1 };
+
+	h.start_ns = (uint64_t)s->start_wall_ns;
+	h.end_ns = (uint64_t)session_wall(s);
+	if (!s->clock.is_virtual && !uname(&u)) {
+		h.name = arena_strndup(s->c->a, u.nodename, sizeof(u.nodename));
+		h.kernel = arena_strndup(s->c->a, u.release,
+					 sizeof(u.release));
+		h.cpus = s->g->plan->ncpus;
+	}
+	vec_push(s->c->a, &snap->hosts, h);
+}
+
+struct snapshot *result_take(struct session *s)
+{
+	struct snapshot *snap = arena_new_of(s->c->a, struct snapshot);
+	const struct source *src = s->c->sources.v[0];
+	unsigned g;
+	int rc = store_drain(s->store);
+
+	if (rc)
+		session_note(s, "WARNING: cannot read the last samples: %s",
+			     strerror(-rc));
+	snap->script = src->name;
+	snap->script_hash = snapshot_hash(src->text, src->len);
+	take_host(s, snap);
+	take_losses(s, snap);
+	for (g = 0; g < s->g->plan->nglobals; g++)
+		if (store_is_agg(&s->g->plan->globals[g]))
+			take_agg(s, g, snap);
+	snapshot_sort(snap);
+	return snap;
+}
+
+/* --- files and texts ------------------------------------------------------ */
+
+static void failed(struct session *s, int err)
+{
+	session_note(s, "ERROR: cannot write '%s': %s", s->o->snapshot,
+		     strerror(err));
+	if (!s->status)
+		s->status = EXIT_FAILED;
+}
+
+/* A whole new file or the old one: never half of one. */
+static void write_snapshot(struct session *s, const struct snapshot *snap)
+{
+	const char *path = s->o->snapshot;
+	char *tmp = arena_printf(s->c->a, "%s.%d", path, (int)getpid());
+	FILE *f = fopen(tmp, "we");
+	int err;
+
+	if (!f) {
+		failed(s, errno);
+		return;
+	}
+	err = snapshot_write(snap, f) || fsync(fileno(f)) ? errno : 0;
+	/* Pipes and /dev/stdout cannot be synchronized, and need not be. */
+	if (err == EINVAL || err == EROFS)
+		err = 0;
+	if (fclose(f) && !err)
+		err = errno;
+	if (!err && rename(tmp, path))
+		err = errno;
+	if (err) {
+		unlink(tmp);
+		failed(s, err);
+	}
+}
+
+static void write_format(struct session *s, const struct snapshot *snap)
+{
+	const struct export_end end = {
+		.errors = s->errors, .skipped = s->skipped,
+		.status = s->status,
+	};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return;
+	if (s->o->format == FORMAT_JSON)
+		export_json(snap, &end, f);
+	else
+		export_metrics(snap, f);
+	fclose(f);
+	output_raw(&s->out, text, n);
+	free(text);
+}
+
+void result_report(struct session *s)
+{
+	const struct snapshot *snap;
+
+	if (!s->o->snapshot && s->o->format == FORMAT_TEXT)
+		return;
+	snap = result_take(s);
+	if (s->o->snapshot)
+		write_snapshot(s, snap);
+	if (s->o->format != FORMAT_TEXT)
+		write_format(s, snap);
+}
