@@ -220,6 +220,7 @@ static bool pass_ir(struct passes *p)
 	p->ir = ir_build(c, p->prog);
 	if (failed(p, 3))
 		return false;
+	p->ir->kernel_can = gen_kernel_can;
 	ir_passes(c, p->ir);
 	if (failed(p, 3))
 		return false;

@@ -51,23 +51,9 @@ static void fix(struct assembler *as, unsigned label, bool func)
 	vec_push(as->a, &as->fixups, f);
 }
 
-void asm_finish(struct assembler *as)
+void asm_entry(struct assembler *as, unsigned label)
 {
-	for (unsigned i = 0; i < as->fixups.n; i++) {
-		struct asm_fixup *f = &as->fixups.v[i];
-		struct bpf_insn *in = &as->insns.v[f->insn];
-		uint32_t at = as->labels.v[f->label];
-		int64_t dist = (int64_t)at - f->insn - 1;
-
-		assert(at != UNBOUND);
-		if (f->func) {
-			in->imm = (int32_t)dist;
-			continue;
-		}
-		if (dist < INT16_MIN || dist > INT16_MAX)
-			as->far_jump = true;
-		in->off = (int16_t)dist;
-	}
+	vec_push(as->a, &as->entries, label);
 }
 
 void asm_mov(struct assembler *as, int dst, int src)

@@ -24,8 +24,10 @@ struct assembler {
 	VEC(uint32_t) labels; /* instruction, or UINT32_MAX while unbound */
 	VEC(struct asm_fixup) fixups;
 	VEC(struct reloc) relocs;
+	VEC(unsigned) entries; /* labels that are entered from outside */
 	uint32_t loc;	    /* of the instructions being made */
 	uint32_t written;   /* bit per register, since it was cleared */
+	bool long_jumps;    /* the machine has jumps of 32 bits: the host */
 	bool far_jump;	    /* a jump does not fit its 16 bits */
 };
 
@@ -34,7 +36,13 @@ unsigned asm_label(struct assembler *as);
 void asm_bind(struct assembler *as, unsigned label);
 /* Index of the next instruction. */
 uint32_t asm_here(const struct assembler *as);
-/* Patches all jumps; all labels that are used must be bound. */
+/* The code is entered at the label, too, not only by its own jumps. */
+void asm_entry(struct assembler *as, unsigned label);
+/*
+ * layout.c: leaves out what cannot be reached, then patches all jumps; all
+ * labels that are used must be bound. Labels move with their instructions;
+ * far_jump is set where a jump does not reach its target.
+ */
 void asm_finish(struct assembler *as);
 
 /* dst = src; dst = imm (one or two instructions). */

@@ -78,6 +78,8 @@ struct gen {
 	VEC(struct code *) codes; /* by ir_func.index; NULL for loop bodies */
 };
 
+/* False: the instruction can only be done on the host. For ir.kernel_can. */
+bool gen_kernel_can(const struct ir_func *f, const struct ir_ins *i);
 /* Compiles all functions. Limits that are exceeded are reported on the script's
  * line (stack, instructions). */
 struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan);

@@ -323,18 +323,41 @@ static const struct ir_func *handler_of(const struct ir_func *f)
 	return f;
 }
 
+/* Its start is a label until the instructions have their places. */
 static void start_subprog(struct code *code, struct assembler *as,
 			  const struct ir_func *f, const char *name,
 			  uint32_t frame)
 {
-	struct subprog s = {asm_here(as), frame, name, f->index};
+	struct subprog s = {asm_label(as), frame, name, f->index};
 
+	asm_bind(as, s.start);
 	vec_push(as->a, &code->subprogs, s);
+}
+
+/* Labels become instructions; a subprogram that nothing calls has none. */
+static void place_entries(struct code *code, const struct assembler *as)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < code->resume.n; i++)
+		code->resume.v[i] = as->labels.v[code->resume.v[i]];
+	for (unsigned i = 0; i < code->subprogs.n; i++) {
+		struct subprog s = code->subprogs.v[i];
+		uint32_t end = i + 1 < code->subprogs.n ?
+			as->labels.v[code->subprogs.v[i + 1].start] :
+			as->insns.n;
+
+		s.start = as->labels.v[s.start];
+		if (s.start < end)
+			code->subprogs.v[kept++] = s;
+	}
+	code->subprogs.n = kept;
 }
 
 static void take(struct code *code, struct assembler *as)
 {
 	asm_finish(as);
+	place_entries(code, as);
 	code->insns = as->insns.v;
 	code->ninsns = as->insns.n;
 	code->loc = as->locs.v;
@@ -467,6 +490,7 @@ static void compile_host(struct gen *g, struct ir_func *f, struct code *code)
 	}
 	code->frame = e->frame;
 	asm_init(&as, g->c->a);
+	as.long_jumps = true;
 	start_subprog(code, &as, f, f->name, e->frame);
 	lower(e, &as);
 	take(code, &as);

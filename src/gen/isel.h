@@ -85,6 +85,10 @@ void isel_builtin(struct emit *e);
 bool isel_task(struct emit *e);
 /* isel_text.c: built-ins about strings and memory */
 void isel_text(struct emit *e);
+/* False: only the host can call this built-in with these operands. */
+bool text_can(const struct ir_func *f, const struct ir_ins *i);
+/* r0 = length of string v, 0 to width - 1. */
+void isel_length(struct emit *e, const struct ir_val *v);
 /* isel_print.c */
 void isel_print(struct emit *e);
 /* Reserves a ring record of payload bytes and fills its header; r0 is the
@@ -95,6 +99,7 @@ void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
 /* Submits the record in r1. */
 void isel_submit(struct emit *e, bool wake);
 /* isel_sprint.c: in the kernel */
+bool sprint_can(const struct ir_fmt *f);
 void isel_sprint(struct emit *e);
 /* isel_lock.c */
 void isel_lock(struct emit *e);

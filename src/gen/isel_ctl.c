@@ -59,16 +59,16 @@ static void branch(struct emit *e)
 /* Host function: the value to r0, a string to where the caller wants it. */
 static void return_value(struct emit *e)
 {
-	const struct ir_val *v = &e->ins->args[0];
 	uint32_t n = e->f->ret_reg_type;
 
 	if (!e->f->has_ret || !e->ins->nargs) {
 		asm_imm(e->as, R0, 0);
 	} else if (!n) {
-		emit_load(e, R0, v);
+		emit_load(e, R0, &e->ins->args[0]);
 	} else {
 		emit_put_string(
-		    e, (struct mem){emit_pseudo(e, PS_RET, R1), 0}, v, n);
+		    e, (struct mem){emit_pseudo(e, PS_RET, R1), 0},
+		    &e->ins->args[0], n);
 		asm_imm(e->as, R0, 0);
 	}
 	asm_exit(e->as);

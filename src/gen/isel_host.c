@@ -8,26 +8,11 @@
 
 #include <assert.h>
 
-/*
- * Does the failure block want the pending error? Otherwise (a catch that has
- * its text from elsewhere, or none) it must be forgotten here, or the next
- * question would be answered wrongly.
- */
-static bool wants_pending(const struct ir_block *b)
-{
-	for (const struct ir_ins *i = b->first; i; i = i->next) {
-		if (i->op == OP_TAKEERR || i->op == OP_RAISE)
-			return true;
-	}
-	return false;
-}
-
 /* After an F helper: r0 is the result. */
 static void finish(struct emit *e)
 {
 	bool number = e->ins->has_dst && !e->f->regs.v[e->ins->dst].is_str;
 	uint32_t t = 0;
-	unsigned ok;
 	struct mem m;
 
 	if (!e->ins->target[1]) {
@@ -41,18 +26,7 @@ static void finish(struct emit *e)
 		asm_store(e->as, 8, m.base, m.off, R0);
 	}
 	asm_call(e->as, HOST_FAILED);
-	if (wants_pending(e->ins->target[1])) {
-		asm_jifi(e->as, BPF_JNE, R0, 0,
-			 emit_block(e, e->ins->target[1]));
-	} else {
-		ok = asm_label(e->as);
-		asm_jifi(e->as, BPF_JEQ, R0, 0, ok);
-		asm_imm(e->as, R1, 0);
-		asm_imm(e->as, R2, 0);
-		asm_call(e->as, HOST_TAKEERR);
-		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
-		asm_bind(e->as, ok);
-	}
+	asm_jifi(e->as, BPF_JNE, R0, 0, emit_block(e, e->ins->target[1]));
 	if (number) {
 		m = emit_tmp_mem(e, t, R1);
 		asm_load(e->as, 8, R0, m.base, m.off);
@@ -403,9 +377,12 @@ static void enter(struct emit *e)
 {
 	uint32_t t = emit_tmp(e, 8);
 	uint32_t off = sizeof(struct record_ctx);
+	unsigned here = asm_label(e->as);
 	struct mem m;
 
-	e->code->resume.v[e->resume_no] = asm_here(e->as);
+	asm_bind(e->as, here);
+	asm_entry(e->as, here);
+	e->code->resume.v[e->resume_no] = here;
 	asm_call(e->as, HOST_RESUMED);
 	m = emit_tmp_mem(e, t, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);

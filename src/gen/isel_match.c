@@ -7,6 +7,7 @@
  */
 #include "gen/isel.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "front/regex.h"
@@ -53,11 +54,7 @@ void isel_match(struct emit *e)
 	unsigned loop = asm_label(e->as), done = asm_label(e->as);
 	unsigned no = asm_label(e->as), yes = asm_label(e->as);
 
-	if (!d) {
-		emit_unsupported(e, "a regular expression that large in a "
-				    "kernel probe");
-		return;
-	}
+	assert(d); /* gen_kernel_can() */
 	emit_addr(e, R3, v);
 	asm_imm(e->as, R2, d->start);
 	asm_imm(e->as, R4, 0);

@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum {
-	SEARCH_MAX = 20000, /* compared bytes that the verifier should walk */
-	DIGITS_MAX = 24,
+	SEARCH_MAX = 20000, /* bytes to compare: the verifier walks them all */
 };
 
 static const struct ir_val *arg(struct emit *e, unsigned i)
@@ -22,9 +21,8 @@ static bool literal(const struct ir_val *v)
 	return v->kind == VAL_STR;
 }
 
-/* r0 = length of string v, 0 to width - 1. Copying a string onto itself changes
- * nothing and tells its length. */
-static void length(struct emit *e, const struct ir_val *v)
+/* Copying a string onto itself changes nothing and tells its length. */
+void isel_length(struct emit *e, const struct ir_val *v)
 {
 	unsigned ok = asm_label(e->as);
 	uint32_t w = emit_width(e, v);
@@ -51,24 +49,25 @@ static void clear_result(struct emit *e)
 	emit_zero(e, emit_mem(e, e->ins->dst, R1), emit_dst_width(e));
 }
 
+static bool is_dst(const struct emit *e, const struct ir_val *v)
+{
+	return v->kind == VAL_REG && v->reg == e->ins->dst;
+}
+
 static void substr(struct emit *e)
 {
 	uint32_t w = emit_width(e, arg(e, 0)), dw = emit_dst_width(e);
-	uint32_t t = emit_tmp(e, 8);
+	/* onto its own string: by way of a temporary */
+	bool own = is_dst(e, arg(e, 0));
+	uint32_t t = own ? emit_tmp(e, dw) : 0;
 	unsigned done = asm_label(e->as), fits = asm_label(e->as);
-	struct mem m;
 
-	/* the result may be the same variable as the string: its part first */
-	if (arg(e, 0)->kind == VAL_REG && arg(e, 0)->reg == e->ins->dst) {
-		emit_unsupported(e, "substr() onto its own argument");
-		return;
-	}
+	if (own)
+		emit_zero(e, emit_tmp_mem(e, t, R1), dw);
+	else
+		clear_result(e);
 	emit_load(e, R2, arg(e, 2));
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R2);
-	emit_load(e, R3, arg(e, 1));
-	asm_mov(e->as, R4, R3);
-	clear_result(e);
+	emit_load(e, R4, arg(e, 1));
 	asm_jifi(e->as, BPF_JSLE, R2, 0, done);
 	asm_jifi(e->as, BPF_JGE, R4, (int32_t)w, done);
 	asm_alui(e->as, BPF_ADD, R2, 1);
@@ -79,9 +78,16 @@ static void substr(struct emit *e)
 	asm_jifi(e->as, BPF_JGT, R2, (int32_t)dw, done);
 	emit_addr(e, R3, arg(e, 0));
 	asm_alu(e->as, BPF_ADD, R3, R4);
-	emit_dst_addr(e, R1);
+	if (own)
+		emit_tmp_addr(e, R1, t);
+	else
+		emit_dst_addr(e, R1);
 	asm_call(e->as, KH_READ_KERNEL_STR);
 	asm_bind(e->as, done);
+	if (own) {
+		emit_tmp_addr(e, R1, t);
+		isel_copy_to_dst(e, R1, dw);
+	}
 }
 
 static void string_at(struct emit *e)
@@ -111,70 +117,94 @@ static void string_at(struct emit *e)
 
 /* --- searching ----------------------------------------------------------- */
 
-/* r1 = byte at r3 + i of a string, or a literal's byte as a constant. */
-static void compare_byte(struct emit *e, const struct ir_val *what,
-			 uint32_t i, int base, unsigned differ)
+/* A copy of the text with room behind it: what is read beyond is zero. */
+static uint32_t copy_with_room(struct emit *e, const struct ir_val *v,
+			       uint32_t room)
+{
+	uint32_t w = emit_width(e, v), t = emit_tmp(e, w + room);
+	struct mem m = emit_tmp_mem(e, t, R1);
+
+	emit_put_string(e, m, v, w);
+	m = emit_tmp_mem(e, t, R1);
+	emit_zero(e, (struct mem){m.base, m.off + (int)w}, room);
+	return t;
+}
+
+/* r2 = byte i of the string that is searched, r4 = byte i of `what`. */
+static void both_bytes(struct emit *e, const struct ir_val *what, uint32_t i)
 {
 	struct mem m;
 
-	asm_load(e->as, 1, R1, base, (int)i);
+	asm_load(e->as, 1, R2, R3, (int)i);
 	if (literal(what)) {
-		asm_jifi(e->as, BPF_JNE, R1, (uint8_t)what->str[i], differ);
+		asm_imm(e->as, R4, (uint8_t)what->str[i]);
 		return;
 	}
-	m = emit_mem(e, what->reg, R2);
-	asm_load(e->as, 1, R2, m.base, m.off + (int)i);
-	asm_jif(e->as, BPF_JNE, R1, R2, differ);
+	m = emit_mem(e, what->reg, R4);
+	asm_load(e->as, 1, R4, m.base, m.off + (int)i);
 }
 
 /*
- * r0 = first position of `what` in `s`, or -1. One loop over positions, the
- * comparison unrolled; a byte past the text is 0, so nothing matches there.
+ * r1 = 0 if `what` is at r3, of which the first byte is known to be. Without
+ * branches: each would wait in the verifier for the rest of the handler.
  */
+static void compare_rest(struct emit *e, const struct ir_val *what, uint32_t n)
+{
+	bool lit = literal(what);
+
+	asm_imm(e->as, R1, 0);
+	if (!lit)
+		asm_imm(e->as, R5, -1); /* all ones up to its NUL */
+	for (uint32_t i = 1; i < n; i++) {
+		both_bytes(e, what, i);
+		asm_alu(e->as, BPF_XOR, R2, R4);
+		if (!lit) {
+			asm_neg(e->as, R4);
+			asm_alui(e->as, BPF_ARSH, R4, 63);
+			asm_alu(e->as, BPF_AND, R5, R4);
+			asm_alu(e->as, BPF_AND, R2, R5);
+		}
+		asm_alu(e->as, BPF_OR, R1, R2);
+	}
+}
+
+/* r0 = first position of `what` in `s`, or -1: a loop over positions. A byte
+ * past the text is 0, so nothing matches there. */
 static void search(struct emit *e)
 {
 	const struct ir_val *s = arg(e, 0), *what = arg(e, 1);
 	uint32_t w = emit_width(e, s), n = emit_width(e, what);
 	unsigned loop = asm_label(e->as), next = asm_label(e->as);
-	unsigned found = asm_label(e->as), none = asm_label(e->as);
+	unsigned found = asm_label(e->as);
 	uint32_t t;
 	struct mem m;
 
 	if (literal(what))
 		n = (uint32_t)strlen(what->str);
-	if ((uint64_t)w * (n + 1) > SEARCH_MAX) {
-		emit_unsupported(e, "searching strings that long in a kernel "
-				    "probe");
-		return;
-	}
-	/* a copy with room behind it: positions near the end read zeroes */
-	t = emit_tmp(e, w + round8(n) + 8);
-	m = emit_tmp_mem(e, t, R1);
-	emit_put_string(e, m, s, w);
-	m = emit_tmp_mem(e, t, R1);
-	emit_zero(e, (struct mem){m.base, m.off + (int)w}, round8(n) + 8);
+	t = copy_with_room(e, s, round8(n) + 8);
 	emit_tmp_addr(e, R3, t);
 	asm_imm(e->as, R0, 0);
+	if (!literal(what)) {
+		m = emit_mem(e, what->reg, R4);
+		asm_load(e->as, 1, R4, m.base, m.off);
+		asm_jifi(e->as, BPF_JEQ, R4, 0, found);
+	} else if (!n) {
+		asm_jmp(e->as, found);
+	}
 	asm_bind(e->as, loop);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!literal(what)) {
-			/* its NUL: all of it matched */
-			m = emit_mem(e, what->reg, R2);
-			asm_load(e->as, 1, R2, m.base, m.off + (int)i);
-			asm_jifi(e->as, BPF_JEQ, R2, 0, found);
-		}
-		compare_byte(e, what, i, R3, next);
-	}
-	asm_jmp(e->as, found);
 	if (n) {
-		asm_bind(e->as, next);
-		asm_alui(e->as, BPF_ADD, R3, 1);
-		asm_alui(e->as, BPF_ADD, R0, 1);
-		asm_jifi(e->as, BPF_JLT, R0, (int32_t)w, loop);
+		both_bytes(e, what, 0);
+		asm_jif(e->as, BPF_JNE, R2, R4, next);
+		compare_rest(e, what, n);
+		asm_jifi(e->as, BPF_JEQ, R1, 0, found);
 	}
-	asm_bind(e->as, none);
+	asm_bind(e->as, next);
+	asm_alui(e->as, BPF_ADD, R3, 1);
+	asm_alui(e->as, BPF_ADD, R0, 1);
+	asm_jifi(e->as, BPF_JLT, R0, (int32_t)w, loop);
 	asm_imm(e->as, R0, -1);
 	asm_bind(e->as, found);
+	emit_opaque(e, R0, R2);
 }
 
 static void position(struct emit *e)
@@ -190,51 +220,92 @@ static void position(struct emit *e)
 
 /* --- numbers ------------------------------------------------------------- */
 
-/* r1 = the digit's value of byte r1, or goes to end. */
-static void digit(struct emit *e, int64_t base, unsigned end)
+/* r1 = the value of the digit in r1, or goes to end; the base is in r2. */
+static void digit(struct emit *e, unsigned end)
 {
-	unsigned decimal = asm_label(e->as);
+	unsigned decimal = asm_label(e->as), known = asm_label(e->as);
 
-	if (base > 10) {
-		unsigned low = asm_label(e->as);
-
-		asm_jifi(e->as, BPF_JLT, R1, 'A', decimal);
-		asm_jifi(e->as, BPF_JGE, R1, 'a', low);
-		asm_alui(e->as, BPF_ADD, R1, 'a' - 'A');
-		asm_bind(e->as, low);
-		asm_jifi(e->as, BPF_JLT, R1, 'a', end);
-		asm_jifi(e->as, BPF_JGE, R1, 'a' + (int32_t)base - 10, end);
-		asm_alui(e->as, BPF_SUB, R1, 'a' - 10 - '0');
-	}
+	asm_jifi(e->as, BPF_JLE, R1, '9', decimal);
+	asm_alui(e->as, BPF_OR, R1, 32);
+	asm_jifi(e->as, BPF_JLT, R1, 'a', end);
+	asm_jifi(e->as, BPF_JGT, R1, 'z', end);
+	asm_alui(e->as, BPF_SUB, R1, 'a' - 10);
+	asm_jmp(e->as, known);
 	asm_bind(e->as, decimal);
 	asm_jifi(e->as, BPF_JLT, R1, '0', end);
 	asm_alui(e->as, BPF_SUB, R1, '0');
-	if (base <= 10)
-		asm_jifi(e->as, BPF_JGE, R1, (int32_t)base, end);
+	asm_bind(e->as, known);
+	asm_jif(e->as, BPF_JGE, R1, R2, end);
 }
 
-/* strtol(s, 10), (s, 8), (s, 16): unrolled over the digits there may be. */
+/* Goes to `no` unless the text at r3 begins with 0x. */
+static void hex_prefix(struct emit *e, unsigned no)
+{
+	asm_load(e->as, 1, R1, R3, 0);
+	asm_jifi(e->as, BPF_JNE, R1, '0', no);
+	asm_load(e->as, 1, R1, R3, 1);
+	asm_alui(e->as, BPF_OR, R1, 32);
+	asm_jifi(e->as, BPF_JNE, R1, 'x', no);
+}
+
+/* r2 = the base that the text at r3 is in. */
+static void find_base(struct emit *e)
+{
+	unsigned octal = asm_label(e->as), done = asm_label(e->as);
+
+	asm_imm(e->as, R2, 10);
+	asm_load(e->as, 1, R1, R3, 0);
+	asm_jifi(e->as, BPF_JNE, R1, '0', done);
+	asm_imm(e->as, R2, 16);
+	hex_prefix(e, octal);
+	asm_load(e->as, 1, R1, R3, 2);
+	digit(e, octal);
+	asm_jmp(e->as, done);
+	asm_bind(e->as, octal);
+	asm_imm(e->as, R2, 8);
+	asm_bind(e->as, done);
+}
+
+/* r3 = where the digits begin, r2 = the base; goes to end for a wrong base. */
+static void before_digits(struct emit *e, const struct ir_val *base,
+			  unsigned end)
+{
+	unsigned given = asm_label(e->as), plain = asm_label(e->as);
+	bool any = base->kind != VAL_NUM;
+
+	if (any) {
+		asm_jifi(e->as, BPF_JNE, R2, 0, given);
+		find_base(e);
+		asm_bind(e->as, given);
+		asm_jifi(e->as, BPF_JLT, R2, 2, end);
+		asm_jifi(e->as, BPF_JGT, R2, 36, end);
+	} else if (!base->num) {
+		find_base(e);
+	}
+	if (!any && base->num && base->num != 16)
+		return;
+	asm_jifi(e->as, BPF_JNE, R2, 16, plain);
+	hex_prefix(e, plain);
+	asm_alui(e->as, BPF_ADD, R3, 2);
+	asm_bind(e->as, plain);
+}
+
+/* strtol(): a loop over as many digits as there may be. */
 static void to_number(struct emit *e)
 {
-	int64_t base = arg(e, 1)->kind == VAL_NUM ? arg(e, 1)->num : -1;
-	uint32_t w = emit_width(e, arg(e, 0));
+	const struct ir_val *base = arg(e, 1);
+	uint32_t w = emit_width(e, arg(e, 0)), t;
 	unsigned end = asm_label(e->as), positive = asm_label(e->as);
 	unsigned loop = asm_label(e->as), start = asm_label(e->as);
-	uint32_t t, most = w < DIGITS_MAX * 3 ? w : DIGITS_MAX * 3;
 
-	if (base != 8 && base != 10 && base != 16) {
-		emit_unsupported(e, "strtol() with a base other than 8, 10 or "
-				    "16 in a kernel probe");
+	if (base->kind == VAL_NUM &&
+	    (base->num < 0 || base->num == 1 || base->num > 36)) {
+		asm_imm(e->as, R0, 0);
+		emit_put(e, R0);
 		return;
 	}
-	t = emit_tmp(e, w + 8);
-	{
-		struct mem m = emit_tmp_mem(e, t, R1);
-
-		emit_put_string(e, m, arg(e, 0), w);
-		m = emit_tmp_mem(e, t, R1);
-		emit_zero(e, (struct mem){m.base, m.off + (int)w}, 8);
-	}
+	t = copy_with_room(e, arg(e, 0), 8);
+	emit_load(e, R2, base);
 	emit_tmp_addr(e, R3, t);
 	asm_imm(e->as, R0, 0);
 	asm_imm(e->as, R4, 0);	/* position */
@@ -242,25 +313,15 @@ static void to_number(struct emit *e)
 	asm_jifi(e->as, BPF_JNE, R5, '-', start);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_bind(e->as, start);
-	if (base == 16) {
-		unsigned plain = asm_label(e->as);
-
-		asm_load(e->as, 1, R1, R3, 0);
-		asm_jifi(e->as, BPF_JNE, R1, '0', plain);
-		asm_load(e->as, 1, R1, R3, 1);
-		asm_alui(e->as, BPF_OR, R1, 32);
-		asm_jifi(e->as, BPF_JNE, R1, 'x', plain);
-		asm_alui(e->as, BPF_ADD, R3, 2);
-		asm_bind(e->as, plain);
-	}
+	before_digits(e, base, end);
 	asm_bind(e->as, loop);
 	asm_load(e->as, 1, R1, R3, 0);
-	digit(e, base, end);
-	asm_alui(e->as, BPF_MUL, R0, (int32_t)base);
+	digit(e, end);
+	asm_alu(e->as, BPF_MUL, R0, R2);
 	asm_alu(e->as, BPF_ADD, R0, R1);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_alui(e->as, BPF_ADD, R4, 1);
-	asm_jifi(e->as, BPF_JLT, R4, (int32_t)most, loop);
+	asm_jifi(e->as, BPF_JLT, R4, (int32_t)w, loop);
 	asm_bind(e->as, end);
 	asm_jifi(e->as, BPF_JNE, R5, '-', positive);
 	asm_neg(e->as, R0);
@@ -297,14 +358,16 @@ static void is_digit(struct emit *e)
 static void string_from(struct emit *e, int helper, bool with_n,
 			bool with_default)
 {
-	uint32_t w = emit_dst_width(e), t = emit_tmp(e, 8);
+	uint32_t w = emit_dst_width(e);
+	/* the default is the result's variable: it is read before */
+	bool own = with_default && is_dst(e, arg(e, 1));
+	uint32_t t = own ? emit_tmp(e, w) : 0;
 	unsigned done = asm_label(e->as), size = asm_label(e->as);
-	struct mem m;
 
-	emit_load(e, R3, arg(e, 0));
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R3);
-	clear_result(e);
+	if (own)
+		emit_zero(e, emit_tmp_mem(e, t, R1), w);
+	else
+		clear_result(e);
 	asm_imm(e->as, R2, w);
 	if (with_n) {
 		/* n bytes and a NUL; n <= 0: nothing */
@@ -315,11 +378,17 @@ static void string_from(struct emit *e, int helper, bool with_n,
 		asm_imm(e->as, R2, w);
 	}
 	asm_bind(e->as, size);
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, 8, R3, m.base, m.off);
-	emit_dst_addr(e, R1);
+	emit_load(e, R3, arg(e, 0));
+	if (own)
+		emit_tmp_addr(e, R1, t);
+	else
+		emit_dst_addr(e, R1);
 	asm_call(e->as, helper);
-	if (with_default) {
+	if (own) {
+		asm_jifi(e->as, BPF_JSLT, R0, 0, done);
+		emit_tmp_addr(e, R1, t);
+		isel_copy_to_dst(e, R1, w);
+	} else if (with_default) {
 		asm_jifi(e->as, BPF_JSGE, R0, 0, done);
 		emit_put_string(e, emit_mem(e, e->ins->dst, R1), arg(e, 1), w);
 	} else if (e->ins->target[1]) {
@@ -337,10 +406,6 @@ static void number_from(struct emit *e, int helper)
 	unsigned done = asm_label(e->as);
 	struct mem m;
 
-	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
-		emit_unsupported(e, "a size that is not a literal");
-		return;
-	}
 	emit_load(e, R3, arg(e, 0));
 	emit_tmp_addr(e, R1, t);
 	asm_imm(e->as, R2, bytes);
@@ -420,11 +485,38 @@ static bool memory(struct emit *e)
 	}
 }
 
+static uint32_t width_at(const struct ir_func *f, const struct ir_val *v)
+{
+	return v->kind == VAL_STR ? (uint32_t)strlen(v->str) + 1 :
+				    f->regs.v[v->reg].width;
+}
+
+bool text_can(const struct ir_func *f, const struct ir_ins *i)
+{
+	int64_t n;
+
+	switch (i->builtin->id) {
+	case BI_HZ:
+		return false;
+	case BI_ISINSTR:
+	case BI_STRPOS:
+		return (uint64_t)(width_at(f, &i->args[0]) + 8) *
+			       (width_at(f, &i->args[1]) + 1) <= SEARCH_MAX;
+	case BI_KERNEL_READ:
+	case BI_USER_READ:
+		n = i->args[1].kind == VAL_NUM ? i->args[1].num : 0;
+		n = n < 0 ? -n : n;
+		return n == 1 || n == 2 || n == 4 || n == 8;
+	default:
+		return true;
+	}
+}
+
 void isel_text(struct emit *e)
 {
 	switch (e->ins->builtin->id) {
 	case BI_STRLEN:
-		length(e, arg(e, 0));
+		isel_length(e, arg(e, 0));
 		emit_put(e, R0);
 		break;
 	case BI_SUBSTR:

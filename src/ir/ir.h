@@ -165,7 +165,7 @@ struct ir {
 	/* What gen cannot do in the kernel besides op.def's H and built-ins'
 	 * BF_HOST: there, too, a handler goes on on the host. NULL: all else
 	 * can be done. Set between ir_build() and ir_passes(). */
-	bool (*kernel_can)(const struct ir_ins *i);
+	bool (*kernel_can)(const struct ir_func *f, const struct ir_ins *i);
 };
 
 /* Builds the ir of a whole program: per kernel probe a kernel version with

@@ -29,7 +29,8 @@ static bool uses_matched(const struct ir_func *f)
 
 static bool goes_to_host(const struct split *s, const struct ir_ins *i)
 {
-	if (ins_host_only(i) || (s->ir->kernel_can && !s->ir->kernel_can(i)))
+	if (ins_host_only(i) ||
+	    (s->ir->kernel_can && !s->ir->kernel_can(s->f, i)))
 		return true;
 	switch (i->op) {
 	case OP_CALL:
