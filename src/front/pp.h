@@ -20,7 +20,11 @@ struct map;
 
 enum {
 	MACRO_DEPTH_MAX = 256,      /* expansions within expansions */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	MACRO_TOKENS_MAX = 40000, /* a fuzzer has less patience */
+#else
 	MACRO_TOKENS_MAX = 4000000, /* tokens from expansions, per file */
+#endif
 };
 
 typedef VEC(struct token) token_list;
