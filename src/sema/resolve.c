@@ -86,14 +86,22 @@ static struct var *new_local(struct scope *sc, const char *name,
 	return v;
 }
 
+/*
+ * A local of a library alias' prologue, too, unless the script has a global of
+ * that name: then the prologue keeps its local, and the handler its global.
+ */
 static struct var *find_var(struct scope *sc, const char *name,
 			    const struct span *at)
 {
-	struct var *v = map_get(sc->locals, name);
+	const struct source *from = sema_source_of(at);
+	struct var *v = map_get(sc->locals, name), *own;
 
 	if (!v)
-		v = resolve_global(sc->s, name, sema_source_of(at));
-	return v;
+		return resolve_global(sc->s, name, from);
+	if (from->is_library || !sema_source_of(&v->span)->is_library)
+		return v;
+	own = find_global(sc->s, name, from);
+	return own && !own->is_library ? own : v;
 }
 
 /* Notes the number of keys; reports one that differs from before. */
