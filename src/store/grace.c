@@ -8,11 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "store/sysbpf.h"
 
-enum { VISITS_MAX = 32 };
+enum {
+	VISITS_MAX = 32,
+	LIST_MAX = 256, /* more is cut, and so not a list we know */
+};
 
 void grace_init(struct grace *g)
 {
@@ -67,24 +71,44 @@ static bool parse_list(const char *s, cpu_set_t *ret)
 	return true;
 }
 
-/* May this process run on all CPUs that are online, and should it? */
-static bool can_visit(void)
+/* Handlers of tracepoints run with preemption off, but for real-time kernels:
+ * those say so in their version, whoever built them. */
+static bool is_realtime(void)
+{
+	struct utsname u;
+
+	return !access("/sys/kernel/realtime", F_OK) || uname(&u) ||
+	       strstr(u.version, "PREEMPT_RT");
+}
+
+/* Should this process go to each CPU? */
+static bool is_welcome(void)
 {
 	static const char *const quiet_cpus[] = {
 		"/sys/devices/system/cpu/isolated",
 		"/sys/devices/system/cpu/nohz_full",
 	};
-	cpu_set_t online, allowed;
-	char list[256];
+	char list[LIST_MAX];
 	unsigned i;
 
-	if (!access("/sys/kernel/realtime", F_OK))
+	if (is_realtime())
 		return false;
 	for (i = 0; i < 2; i++) {
 		read_list(quiet_cpus[i], list, sizeof(list));
 		if (list[0] && strcmp(list, "(null)"))
 			return false;
 	}
+	return true;
+}
+
+/*
+ * May it? Asked each time: CPUs come and go, and so do limits (taskset, cpuset).
+ */
+static bool may_visit(void)
+{
+	cpu_set_t online, allowed;
+	char list[LIST_MAX];
+
 	read_list("/sys/devices/system/cpu/online", list, sizeof(list));
 	if (!list[0] || !parse_list(list, &online) ||
 	    sched_getaffinity(0, sizeof(allowed), &allowed))
@@ -92,8 +116,12 @@ static bool can_visit(void)
 	return CPU_EQUAL(&online, &allowed) && CPU_COUNT(&online) <= VISITS_MAX;
 }
 
-/* Runs on each CPU for a moment. A CPU that comes online meanwhile starts with
- * what was stored before. */
+/*
+ * Runs on each CPU for a moment: whatever ran there with preemption off has
+ * ended then, and what begins later sees what was stored before. A CPU that
+ * goes offline meanwhile has no handler any more (the visit fails, and the
+ * kernel is asked instead); one that comes online begins later.
+ */
 static int visit_all(void)
 {
 	cpu_set_t all, one;
@@ -116,6 +144,9 @@ static int visit_all(void)
 	CPU_SET(here, &one);
 	if (here < 0 || sched_setaffinity(0, sizeof(one), &one))
 		rc = rc ? rc : -EINVAL;
+	/* All that there are, so that CPUs which come online are allowed too:
+	 * it was not restricted, or there would have been no visits. */
+	memset(&all, 0xff, sizeof(all));
 	sched_setaffinity(0, sizeof(all), &all);
 	return rc;
 }
@@ -160,13 +191,10 @@ static int wait_kernel(struct grace *g)
 int grace_wait(struct grace *g)
 {
 	if (!g->preemptible && !g->asked) {
-		g->can_visit = can_visit();
+		g->can_visit = is_welcome();
 		g->asked = true;
 	}
-	if (!g->preemptible && g->can_visit) {
-		if (!visit_all())
-			return 0;
-		g->can_visit = false;
-	}
+	if (!g->preemptible && g->can_visit && may_visit() && !visit_all())
+		return 0;
 	return wait_kernel(g);
 }

@@ -2,12 +2,17 @@
 /*
  * Waiting until every handler that was running has ended.
  *
- * The kernel's own way (updating a map of maps) takes 7 to 12 ms. Handlers that
- * run with preemption off (tracepoints, kprobes, perf events) have ended on a
- * CPU as soon as another thread runs there, so on a small machine visiting each
- * CPU does the same in well under a millisecond. Not done where it would
- * disturb or be wrong: real-time kernels (tracepoint handlers are preemptible),
- * isolated or tickless CPUs, CPUs this process may not run on, many CPUs.
+ * The kernel's own way (updating a map of maps) takes 7 to 12 ms. It waits for
+ * all readers of RCU: each program that we load is one from beginning to end,
+ * also those of uprobes, which may be preempted (they are not sleepable, so the
+ * kernel runs them under rcu_read_lock(), from 6.1 to 6.18).
+ *
+ * Handlers that run with preemption off (tracepoints, kprobes, perf events)
+ * have ended on a CPU as soon as another thread runs there, so on a small
+ * machine visiting each CPU does the same in well under a millisecond. Not done
+ * where it would disturb or be wrong: real-time kernels (tracepoint handlers
+ * are preemptible), isolated or tickless CPUs, CPUs this process may not run
+ * on, many CPUs. Each reason is looked up again where it can change.
  */
 #ifndef STORE_GRACE_H
 #define STORE_GRACE_H
