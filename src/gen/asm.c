@@ -220,6 +220,13 @@ void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label)
 	imm64(as, dst, BPF_PSEUDO_FUNC, 0, 0);
 }
 
+void asm_kfunc(struct assembler *as, enum kfunc f)
+{
+	relocate(as, RELOC_KFUNC, 0, 0, f);
+	as->written |= 0x3f; /* r0 to r5 */
+	asm_imm(as, R0, 0);
+}
+
 void asm_call_func(struct assembler *as, uint32_t func)
 {
 	as->written |= 0x3f;

@@ -42,6 +42,9 @@ static void print_insn(const struct gen *g, const struct code *code,
 	fprintf(f, "%5u: %s", i, text);
 	if (r && r->kind == RELOC_FUNC)
 		fprintf(f, "\t; %s", g->ir->funcs.v[r->func]->name);
+	else if (r && r->kind == RELOC_KFUNC)
+		fprintf(f, "\t; preempt_%s, if there is one",
+			r->func == KF_PREEMPT_DISABLE ? "disable" : "enable");
 	else if (r && r->map < g->plan->maps.n)
 		fprintf(f, "\t; %s", g->plan->maps.v[r->map].name);
 	fputc('\n', f);

@@ -5,7 +5,8 @@
  * the holder: it can only give up at once. Otherwise a subprogram spins by
  * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK *
  * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was
- * written under it.
+ * written under it. Handlers that can be preempted hold off the scheduler,
+ * where the kernel lets them (6.10): the others would wait for one that sleeps.
  */
 #include "gen/isel.h"
 
@@ -31,6 +32,21 @@ static int64_t patience_ns(const struct emit *e)
 	return l[LIMIT_MAXTRYLOCK] * l[LIMIT_TRYLOCKDELAY] * 1000;
 }
 
+/* Can the scheduler put the handler aside while others wait for its lock? */
+static bool preemptible(const struct emit *e)
+{
+	const struct probe *p = e->f->probe;
+
+	return p->guard == GUARD_PREEMPTIBLE || p->prog == PROG_FENTRY ||
+	       p->prog == PROG_FEXIT;
+}
+
+static void stay(struct emit *e)
+{
+	if (preemptible(e))
+		asm_kfunc(e->as, KF_PREEMPT_DISABLE);
+}
+
 static void release(struct emit *e, uint32_t groups)
 {
 	for (unsigned g = 0; g < 8; g++) {
@@ -40,6 +56,8 @@ static void release(struct emit *e, uint32_t groups)
 		asm_imm(e->as, R0, 0);
 		asm_atomic(e->as, BPF_XCHG, R1, 0, R0);
 	}
+	if (preemptible(e))
+		asm_kfunc(e->as, KF_PREEMPT_ENABLE);
 }
 
 /*
@@ -97,6 +115,7 @@ static void lock(struct emit *e)
 	uint32_t t = emit_tmp(e, 8), held = 0;
 	struct mem m;
 
+	stay(e);
 	asm_call(e->as, KH_CPU);
 	asm_mov32(e->as, R0, R0);
 	asm_alui(e->as, BPF_ADD, R0, 1);

@@ -10,11 +10,30 @@
 #include "run/kern.h"
 #include "run/state.h"
 #include "store/sysbpf.h"
+#include "types/types.h"
 
 enum { LOG_SIZE = 1 << 20, LOG_SIZE_MAX = 16 << 20 };
 
+enum { PSEUDO_KFUNC_CALL = 2 }; /* newer than some headers */
+
+/* A call of a function of the kernel, or nothing where there is none. */
+static void link_kfunc(struct session *s, struct bpf_insn *insn, uint32_t which)
+{
+	static const char *const name[] = {
+		[KF_PREEMPT_DISABLE] = "bpf_preempt_disable",
+		[KF_PREEMPT_ENABLE] = "bpf_preempt_enable",
+	};
+	uint32_t id = types_function_id(s->c, name[which]);
+
+	if (id)
+		*insn = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+					   .src_reg = PSEUDO_KFUNC_CALL,
+					   .imm = (int32_t)id };
+}
+
 /* Puts map descriptors and distances of subprograms into a copy. */
-static struct bpf_insn *link_insns(struct session *s, const struct code *code)
+static struct bpf_insn *link_insns(struct session *s, const struct code *code,
+				   bool with_kfuncs)
 {
 	struct bpf_insn *insns, *insn;
 	const struct reloc *r;
@@ -44,9 +63,23 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code)
 						code->subprogs.v[j].start -
 						(int32_t)r->insn - 1;
 			break;
+		case RELOC_KFUNC:
+			if (with_kfuncs)
+				link_kfunc(s, insn, r->func);
+			break;
 		}
 	}
 	return insns;
+}
+
+static bool has_kfuncs(const struct code *code)
+{
+	unsigned i;
+
+	for (i = 0; i < code->relocs.n; i++)
+		if (code->relocs.v[i].kind == RELOC_KFUNC)
+			return true;
+	return false;
 }
 
 static uint64_t pointer(const void *p)
@@ -180,6 +213,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
 	struct code_btf *btf;
 	struct bpf_insn *insns;
+	bool kfuncs = has_kfuncs(p->code);
 	int rc, btf_fd;
 
 	if (p->probe->family->load_opts) {
@@ -192,8 +226,18 @@ int load_prog(struct session *s, struct kern_prog *p)
 	}
 	btf = gen_btf(s->c, s->g, p->code);
 	btf_fd = load_btf(btf);
-	insns = link_insns(s, p->code);
+	insns = link_insns(s, p->code, true);
 	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+	if (kfuncs)
+		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",
+			p->probe->pp, rc < 0 ? "may be preempted" :
+			"is not preempted");
+	if (rc < 0 && kfuncs) {
+		/* There, but not for this kind of program. */
+		free(insns);
+		insns = link_insns(s, p->code, false);
+		rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+	}
 	if (rc >= 0) {
 		p->prog_fd = rc;
 		rc = 0;

@@ -199,6 +199,8 @@ static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 		o->code = CODE_FAR;
 		o->imm = r->func;
 		return r->func < vm->g->codes.n;
+	case RELOC_KFUNC:
+		return true;
 	}
 	return false;
 }

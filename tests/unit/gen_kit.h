@@ -248,7 +248,7 @@ static inline int kit_load(struct kit *k)
 	for (unsigned i = 0; i < k->code->relocs.n; i++) {
 		const struct reloc *r = &k->code->relocs.v[i];
 
-		if (r->kind != RELOC_FUNC)
+		if (r->kind == RELOC_MAP || r->kind == RELOC_VALUE)
 			k->code->insns[r->insn].imm = k->fd[r->map];
 	}
 	k->control = kit_mmap(k, MAP_CONTROL);

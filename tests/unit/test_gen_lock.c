@@ -29,11 +29,11 @@ static void *hammer(void *arg)
 	return NULL;
 }
 
-/* x = x + 1; y = y + x - x + 1 under the lock, or without. */
-static struct kit *pair(bool locked, struct var **x, struct var **y,
+/* x = x + 1; y = y + 1 under two locks. */
+static struct kit *pair(enum guard guard, struct var **x, struct var **y,
 			struct var **gave_up)
 {
-	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
+	struct kit *k = kit_new(PLACE_KERNEL, guard);
 	struct ir_block *ok = kit_block(k), *bad = kit_block(k);
 	int a = kit_reg(k, 0), b = kit_reg(k, 0);
 	struct ir_ins *in;
@@ -41,24 +41,21 @@ static struct kit *pair(bool locked, struct var **x, struct var **y,
 	*x = kit_global(k, "x", TY_LONG, 8, 0);
 	*y = kit_global(k, "y", TY_LONG, 8, 0);
 	*gave_up = kit_global(k, "gave_up", TY_LONG, 8, 0);
-	if (locked) {
-		in = kit_ins(k, OP_LOCK, -1, 0);
-		in->locks = 1 | 4;
-		in->target[0] = ok;
-		in->target[1] = bad;
-		kit_start(k, bad);
-		kit_ins(k, OP_GADD, -1, 1, val_num(1))->global = *gave_up;
-		kit_ins(k, OP_RET, -1, 0);
-		kit_start(k, ok);
-	}
+	in = kit_ins(k, OP_LOCK, -1, 0);
+	in->locks = 1 | 4;
+	in->target[0] = ok;
+	in->target[1] = bad;
+	kit_start(k, bad);
+	kit_ins(k, OP_GADD, -1, 1, val_num(1))->global = *gave_up;
+	kit_ins(k, OP_RET, -1, 0);
+	kit_start(k, ok);
 	kit_ins(k, OP_GLD, a, 0)->global = *x;
 	kit_ins(k, OP_GLD, b, 0)->global = *y;
 	kit_ins(k, OP_ADD, a, 2, val_reg((uint32_t)a), val_num(1));
 	kit_set(k, *x, val_reg((uint32_t)a));
 	kit_ins(k, OP_ADD, b, 2, val_reg((uint32_t)b), val_num(1));
 	kit_set(k, *y, val_reg((uint32_t)b));
-	if (locked)
-		kit_ins(k, OP_UNLOCK, -1, 0)->locks = 1 | 4;
+	kit_ins(k, OP_UNLOCK, -1, 0)->locks = 1 | 4;
 	CHECK(kit_compile(k));
 	return k;
 }
@@ -66,7 +63,7 @@ static struct kit *pair(bool locked, struct var **x, struct var **y,
 TEST(exclusion)
 {
 	struct var *x, *y, *gave_up;
-	struct kit *k = pair(true, &x, &y, &gave_up);
+	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
 	struct runner r[8] = {0};
 	int loaded = kit_load(k), n;
 
@@ -102,7 +99,7 @@ TEST(exclusion)
 TEST(deadline_and_nesting)
 {
 	struct var *x, *y, *gave_up;
-	struct kit *k = pair(true, &x, &y, &gave_up);
+	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
 	int loaded = kit_load(k);
 	struct control *c;
 	cpu_set_t set;
@@ -133,6 +130,66 @@ TEST(deadline_and_nesting)
 		CHECK_EQ(kit_run(k, NULL, 0), 0);
 		CHECK_EQ(kit_num(k, x), 1);
 		CHECK_EQ(c->lock[0][0] | c->lock[2][0], 0);
+	}
+	kit_free(k);
+}
+
+static unsigned kfuncs(const struct kit *k, enum kfunc which)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < k->code->relocs.n; i++)
+		n += k->code->relocs.v[i].kind == RELOC_KFUNC &&
+		     k->code->relocs.v[i].func == which;
+	return n;
+}
+
+/* Who can be preempted holds off the scheduler: once before the locks, and not
+ * any more on each way out: two locks, each waited for or interrupted, by
+ * another handler or by tally, or had. */
+TEST(preemption)
+{
+	struct var *x, *y, *gave_up;
+	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
+
+	CHECK_EQ(kfuncs(k, KF_PREEMPT_DISABLE), 0);
+	kit_free(k);
+	k = pair(GUARD_PREEMPTIBLE, &x, &y, &gave_up);
+	CHECK_EQ(kfuncs(k, KF_PREEMPT_DISABLE), 1);
+	CHECK_EQ(kfuncs(k, KF_PREEMPT_ENABLE), 2 * 3 + 1);
+	kit_free(k);
+}
+
+/* On a CPU where tally holds the lock: at once, and no skip that counts. */
+TEST(tally_holds_it)
+{
+	struct var *x, *y, *gave_up;
+	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
+	int loaded = kit_load(k);
+	struct control *c;
+	cpu_set_t set;
+
+	if (loaded == 1) {
+		kit_free(k);
+		SKIP("bpf() is refused");
+	}
+	CHECK_EQ(loaded, 0);
+	if (!loaded) {
+		c = (struct control *)k->control;
+		CPU_ZERO(&set);
+		CPU_SET(0, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		c->lock[0][0] = LOCK_HOST | 1;
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+					       nest_skips)), 1);
+		CHECK_EQ(c->skipped, 0);
+		c->lock[0][0] = LOCK_HOST | 77; /* elsewhere: a wait */
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+					       lock_skips)), 1);
+		CHECK_EQ(c->skipped, 1);
+		CHECK_EQ(kit_num(k, x), 0);
 	}
 	kit_free(k);
 }
