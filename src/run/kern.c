@@ -106,8 +106,11 @@ int kern_open(struct session *s)
 
 /* --- attaching ----------------------------------------------------------- */
 
-/* May the session do without this probe? One of many that a wildcard stands
- * for, or marked with a question mark. */
+/*
+ * May the session do without this probe? One of many that a wildcard stands
+ * for, or marked with a question mark. Without any other one the numbers would
+ * not be what the script says they are.
+ */
 static bool dispensable(const struct probe *p)
 {
 	return (p->written && p->written->optional) ||
@@ -125,7 +128,7 @@ static int attach_failed(struct session *s, const struct probe *p, int rc,
 				     p->pp, why);
 		return 0;
 	}
-	session_note(s, "ERROR: cannot attach probe %s: %s", p->pp, why);
+	complain(s->c, ATTACH_REFUSED, &p->span, p->pp, why);
 	if (rc == -EPERM || rc == -EACCES)
 		privilege_explain(s, "attach to the kernel");
 	return EXIT_REFUSED;
