@@ -70,7 +70,8 @@ static struct ir_val one_step(struct build *b, struct ir_val v,
 		v = emit_num(b, OP_TLD, v,
 			     val_num(s->off * 256 + (uint8_t)size), NOVAL);
 	else if (s->load)
-		v = load_at(b, step_address(b, v, s), size, acc->user);
+		v = load_at(b, step_address(b, v, s), size,
+			    acc->user || s->user);
 	else
 		return step_address(b, v, s);
 	if (s->bit_size)
