@@ -1,67 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sprintf() in the kernel, for formats of text, %s, %c and numbers that are not
- * set to the left: the pieces are appended one by one to a temporary that has
- * room for the longest of each, so every append has a constant limit and the
- * verifier can follow.
+ * sprintf() in the kernel, for formats whose widths are constants: the pieces
+ * are appended one by one to a temporary that has room for the longest of each,
+ * so every append has a constant limit and the verifier can follow. Padding is
+ * the end of a literal that is as long as it can get.
  */
 #include "gen/isel.h"
 
 #include <string.h>
 
-/* A prefix, 22 octal digits, NUL; DIGITS_MAX may be asked for. */
-enum { DIGITS = 32, DIGITS_MAX = 28 };
+enum {
+	DIGITS = 32,	/* 22 octal digits, NUL */
+	FIELD_MAX = 100, /* width or precision */
+	ROOM_MAX = 1024,
+};
 
 struct sprint {
 	struct emit *e;
-	uint32_t buf;    /* temporary: the text so far */
-	uint32_t pos;    /* temporary: its length */
+	uint32_t buf;	 /* temporary: the text so far */
+	uint32_t pos;	 /* temporary: its length */
 	uint32_t digits; /* temporary: one number */
+	uint32_t ndigits; /* temporary: digits of a number */
+	uint32_t len;	 /* temporary: length of the piece without padding */
+	unsigned end;	 /* label: no more pieces */
 	uint32_t room, used;
 };
 
-static bool simple(const struct fmt_part *p)
+static bool is_number(const struct fmt_part *p)
+{
+	return strchr("diuxXop", p->conv);
+}
+
+static bool is_zero(const struct fmt_part *p)
+{
+	return p->zero || p->flag == '0';
+}
+
+static bool part_can(const struct fmt_part *p)
 {
 	if (!p->conv)
 		return true;
-	if (p->width_arg || p->prec_arg)
+	if (p->width_arg || p->prec_arg || p->width > FIELD_MAX ||
+	    (p->conv != 's' && p->prec > FIELD_MAX))
 		return false;
-	switch (p->conv) {
-	case 's':
-		return p->width <= 0;
-	case 'c':
-		return !p->flag && p->width <= 0;
-	case 'd':
-	case 'i':
-		if (p->flag)
-			return false;
-		break;
-	case 'u':
-	case 'x':
-	case 'X':
-	case 'o':
-	case 'p':
-		if (p->flag == '-')
-			return false;
-		break;
-	default:
-		return false;
-	}
-	/* Blanks before zeros before digits would be three parts. */
-	return p->width <= DIGITS_MAX && p->prec <= DIGITS_MAX &&
-	       (p->zero || p->width <= 0 || p->prec <= 0);
+	return is_number(p) || p->conv == 's' ||
+	       (p->conv == 'c' && p->flag != '#');
 }
 
-static uint32_t room_of(struct emit *e, const struct fmt_part *p,
-			const struct ir_val *v)
+/* Bytes that a part may take, and a NUL. */
+static uint32_t most_of(const struct fmt_part *p, uint32_t width)
 {
+	uint32_t n;
+
 	if (!p->conv)
-		return round8((uint32_t)strlen(p->text) + 1);
-	if (p->conv != 's')
-		return DIGITS;
-	if (p->prec >= 0 && (uint32_t)p->prec < emit_width(e, v))
-		return (uint32_t)p->prec + 1;
-	return emit_width(e, v);
+		return (uint32_t)strlen(p->text) + 1;
+	n = p->conv == 's' ? width : DIGITS;
+	if (is_number(p) && p->prec > 0)
+		n += (uint32_t)p->prec;
+	if (p->width > 0)
+		n += (uint32_t)p->width;
+	return n;
+}
+
+bool sprint_can(const struct ir_fmt *f)
+{
+	uint32_t room = 0;
+	unsigned arg = 0;
+
+	for (unsigned i = 0; i < f->fmt->parts.n; i++) {
+		const struct fmt_part *p = &f->fmt->parts.v[i];
+
+		if (!part_can(p))
+			return false;
+		room += most_of(p, f->width[arg]);
+		arg += p->conv != 0;
+	}
+	return room <= ROOM_MAX;
 }
 
 /* Appends the C string at r3 of at most n - 1 bytes. */
@@ -107,27 +121,6 @@ static int base_of(char conv)
 	}
 }
 
-/* The characters before a number whatever its value. */
-static const char *prefix_of(const struct fmt_part *p)
-{
-	if (p->conv == 'p')
-		return "0x";
-	if (p->flag != '#')
-		return "";
-	return p->conv == 'o'   ? "0"
-	       : p->conv == 'x' ? "0x"
-	       : p->conv == 'X' ? "0X"
-				: "";
-}
-
-/* The fewest digits that p asks for: by precision, or by zeros to a width. */
-static int digits_of(const struct fmt_part *p)
-{
-	int n = p->zero ? p->width - (int)strlen(prefix_of(p)) : 0;
-
-	return n > p->prec ? n : p->prec;
-}
-
 /* r2 = r1 % base as a character, r1 /= base. */
 static void one_digit(struct sprint *s, char conv)
 {
@@ -148,138 +141,282 @@ static void one_digit(struct sprint *s, char conv)
 	asm_alui(as, BPF_ADD, R2, '0');
 	if (base == 16) {
 		asm_jifi(as, BPF_JLE, R2, '9', decimal);
-		asm_alui(as, BPF_ADD, R2, (conv == 'X' ? 'A' : 'a') - '9' - 1);
+		asm_alui(as, BPF_ADD, R2,
+			 (conv == 'X' ? 'A' : 'a') - '9' - 1);
 	}
 	asm_bind(as, decimal);
 }
 
-/* r0 = at most n characters before the end. */
-static void begin_by(struct assembler *as, int n)
-{
-	unsigned enough = asm_label(as);
-
-	asm_jifi(as, BPF_JLE, R0, DIGITS - 1 - n, enough);
-	asm_imm(as, R0, DIGITS - 1 - n);
-	asm_bind(as, enough);
-}
-
-/* Puts s before the character at r0 and moves r0 there. Clobbers r3. */
-static void put_before(struct sprint *sp, const char *s)
-{
-	struct assembler *as = sp->e->as;
-	int n = (int)strlen(s);
-	unsigned skip = asm_label(as);
-
-	if (!n)
-		return;
-	asm_jifi(as, BPF_JLT, R0, n, skip); /* never: for the verifier */
-	asm_alui(as, BPF_SUB, R0, n);
-	emit_tmp_addr(sp->e, R3, sp->digits);
-	asm_alu(as, BPF_ADD, R3, R0);
-	for (int i = 0; i < n; i++)
-		asm_storei(as, 1, R3, i, s[i]);
-	asm_bind(as, skip);
-}
-
-/* The temporary full of what pads the number at its left. */
-static void fill(struct sprint *s, const struct fmt_part *p)
-{
-	struct mem m = emit_tmp_mem(s->e, s->digits, R3);
-	bool zeros = digits_of(p) > 0;
-
-	if (!zeros && p->width <= 0) {
-		emit_zero(s->e, m, DIGITS);
-		return;
-	}
-	asm_imm(s->e->as, R2, (zeros ? '0' : ' ') * 0x0101010101010101);
-	for (int i = 0; i < DIGITS; i += 8)
-		asm_store(s->e->as, 8, m.base, m.off + i, R2);
-	asm_storei(s->e->as, 1, m.base, m.off + DIGITS - 1, 0);
-}
-
-/* The digits of r1, from the end of the temporary; r0 = where they begin. */
-static void digits(struct sprint *s, char conv)
+/* Appends r2 times ch, if that is positive; it is at most `most`. */
+static void fill(struct sprint *s, char ch, uint32_t most)
 {
 	struct assembler *as = s->e->as;
-	unsigned done = asm_label(as), loop = asm_label(as);
+	char *text = arena_alloc(s->e->c->a, most + 1);
+	struct ir_val v = {.kind = VAL_STR, .str = text};
+	unsigned none = asm_label(as);
 
-	emit_tmp_addr(s->e, R3, s->digits);
-	asm_imm(as, R0, DIGITS - 1);
-	emit_add(s->e, R3, DIGITS - 1);
-	asm_bind(as, loop);
-	one_digit(s, conv);
-	asm_alui(as, BPF_ADD, R3, -1);
-	asm_alui(as, BPF_SUB, R0, 1);
-	asm_store(as, 1, R3, 0, R2);
-	asm_jifi(as, BPF_JEQ, R1, 0, done);
-	asm_jifi(as, BPF_JGT, R0, 2, loop);
-	asm_bind(as, done);
-	/* as one range instead of a case per length */
-	emit_opaque(s->e, R0, R2);
-	asm_alui(as, BPF_AND, R0, DIGITS - 1);
+	memset(text, ch, most);
+	asm_jifi(as, BPF_JSLE, R2, 0, none);
+	asm_imm(as, R1, (int32_t)most);
+	asm_alu(as, BPF_SUB, R1, R2);
+	/* never: for the verifier */
+	asm_jifi(as, BPF_JGT, R1, (int32_t)most, none);
+	emit_addr(s->e, R3, &v);
+	asm_alu(as, BPF_ADD, R3, R1);
+	append(s, most + 1);
+	asm_bind(as, none);
 }
 
-/* A number with what is before its digits; r3 = where it begins. */
-static void number(struct sprint *s, const struct fmt_part *p,
+/* Blanks for a piece whose length is in s->len. */
+static void pad(struct sprint *s, const struct fmt_part *p, bool before)
+{
+	struct emit *e = s->e;
+	struct mem m;
+
+	if (p->width <= 0 || before == (p->flag == '-'))
+		return;
+	asm_imm(e->as, R2, p->width);
+	m = emit_tmp_mem(e, s->len, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	asm_alu(e->as, BPF_SUB, R2, R1);
+	fill(s, ' ', (uint32_t)p->width);
+}
+
+static void set_len(struct sprint *s, int reg)
+{
+	struct mem m = emit_tmp_mem(s->e, s->len, reg == R1 ? R2 : R1);
+
+	asm_store(s->e->as, 8, m.base, m.off, reg);
+}
+
+static bool has_sign(const struct fmt_part *p)
+{
+	return p->conv == 'd' || p->conv == 'i';
+}
+
+/* What stands before the digits of a number that is not negative. */
+static const char *prefix_of(const struct fmt_part *p)
+{
+	switch (p->conv) {
+	case 'd':
+	case 'i':
+		return p->flag == '+' ? "+" : p->flag == ' ' ? " " : "";
+	case 'p':
+		return "0x";
+	case 'o':
+		return p->flag == '#' ? "0" : "";
+	case 'x':
+		return p->flag == '#' ? "0x" : "";
+	case 'X':
+		return p->flag == '#' ? "0X" : "";
+	default:
+		return "";
+	}
+}
+
+/* Digits to the end of the temporary; s->len = their number. */
+static void digits(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
 	struct emit *e = s->e;
 	struct assembler *as = e->as;
-	bool sign = p->conv == 'd' || p->conv == 'i';
-	unsigned positive = asm_label(as), plain = asm_label(as);
-	unsigned signed_done = asm_label(as);
-	int n = digits_of(p);
+	unsigned done = asm_label(as), positive = asm_label(as);
+	unsigned loop = asm_label(as);
 
-	fill(s, p);
+	emit_zero(e, emit_tmp_mem(e, s->digits, R3), DIGITS);
 	emit_load(e, R1, v);
-	asm_mov(as, R5, R1);
-	if (sign) {
+	if (has_sign(p)) {
 		asm_jifi(as, BPF_JSGE, R1, 0, positive);
 		asm_neg(as, R1);
 		asm_bind(as, positive);
 	}
-	digits(s, p->conv);
-	if (sign) {
-		asm_jifi(as, BPF_JSGE, R5, 0, plain);
-		/* the sign takes one of the zeros' places, not of the digits'
-		 */
-		if (n > 0)
-			begin_by(as, n > p->prec ? n - 1 : n);
-		put_before(s, "-");
-		asm_jmp(as, signed_done);
-		asm_bind(as, plain);
-	}
-	if (n > 0)
-		begin_by(as, n);
-	put_before(s, prefix_of(p));
-	asm_bind(as, signed_done);
-	if (p->width > 0 && n <= 0)
-		begin_by(as, p->width);
 	emit_tmp_addr(e, R3, s->digits);
-	asm_alu(as, BPF_ADD, R3, R0);
+	asm_imm(as, R0, 0);
+	emit_add(e, R3, DIGITS - 1);
+	asm_bind(as, loop);
+	one_digit(s, p->conv);
+	asm_alui(as, BPF_ADD, R3, -1);
+	asm_alui(as, BPF_ADD, R0, 1);
+	asm_store(as, 1, R3, 0, R2);
+	asm_jifi(as, BPF_JEQ, R1, 0, done);
+	asm_jifi(as, BPF_JLT, R0, DIGITS - 2, loop);
+	asm_bind(as, done);
+	/* how many, as one range instead of a case per length */
+	emit_opaque(e, R0, R2);
+	set_len(s, R0);
+}
+
+/* Zeros between prefix and digits: up to the precision, or the width. */
+static void zeros(struct sprint *s, const struct fmt_part *p,
+		  const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	unsigned positive = asm_label(e->as), enough = asm_label(e->as);
+	int prec = p->prec > 0 ? p->prec : 0;
+	int width = is_zero(p) && p->width > 0 ?
+			    p->width - (int)strlen(prefix_of(p)) : 0;
+	int most = prec > width ? prec : width;
+	struct mem m;
+
+	if (most <= 0)
+		return;
+	asm_imm(e->as, R2, width > prec ? width : prec);
+	if (width > 0 && has_sign(p) && !*prefix_of(p)) {
+		emit_load(e, R1, v);
+		asm_jifi(e->as, BPF_JSGE, R1, 0, positive);
+		asm_imm(e->as, R2, width - 1 > prec ? width - 1 : prec);
+		asm_bind(e->as, positive);
+	}
+	m = emit_tmp_mem(e, s->len, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	asm_jif(e->as, BPF_JGE, R1, R2, enough);
+	/* the length now counts the zeros, too */
+	m = emit_tmp_mem(e, s->len, R3);
+	asm_store(e->as, 8, m.base, m.off, R2);
+	asm_alu(e->as, BPF_SUB, R2, R1);
+	fill(s, '0', (uint32_t)most);
+	asm_bind(e->as, enough);
+}
+
+/* Appends the sign or what marks the base. */
+static void prefix(struct sprint *s, const struct fmt_part *p,
+		   const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	struct ir_val minus = {.kind = VAL_STR, .str = "-"};
+	struct ir_val other = {.kind = VAL_STR, .str = prefix_of(p)};
+	unsigned positive = asm_label(e->as);
+	uint32_t n = (uint32_t)strlen(other.str);
+
+	if (!has_sign(p) && !n)
+		return;
+	emit_addr(e, R3, &other);
+	if (has_sign(p)) {
+		emit_load(e, R1, v);
+		asm_jifi(e->as, BPF_JSGE, R1, 0, positive);
+		emit_addr(e, R3, &minus);
+		asm_bind(e->as, positive);
+		n = 1;
+	}
+	append(s, n + 1);
+}
+
+/* Blanks before a number: what its prefix, zeros and digits leave. */
+static void blanks(struct sprint *s, const struct fmt_part *p,
+		   const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	unsigned many = asm_label(e->as), positive = asm_label(e->as);
+	int n = (int)strlen(prefix_of(p));
+	struct mem m;
+
+	if (p->width <= 0 || is_zero(p))
+		return;
+	m = emit_tmp_mem(e, s->len, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	if (p->prec > 0) {
+		asm_jifi(e->as, BPF_JGE, R1, p->prec, many);
+		asm_imm(e->as, R1, p->prec);
+		asm_bind(e->as, many);
+	}
+	asm_imm(e->as, R2, p->width - n);
+	asm_alu(e->as, BPF_SUB, R2, R1);
+	if (has_sign(p) && !n) {
+		emit_load(e, R1, v);
+		asm_jifi(e->as, BPF_JSGE, R1, 0, positive);
+		asm_alui(e->as, BPF_SUB, R2, 1);
+		asm_bind(e->as, positive);
+	}
+	fill(s, ' ', (uint32_t)p->width);
+}
+
+static void number(struct sprint *s, const struct fmt_part *p,
+		   const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	unsigned bad = asm_label(e->as);
+	struct mem m;
+
+	digits(s, p, v);
+	if (p->flag != '-')
+		blanks(s, p, v);
+	prefix(s, p, v);
+	m = emit_tmp_mem(e, s->len, R1);
+	asm_load(e->as, 8, R5, m.base, m.off);
+	m = emit_tmp_mem(e, s->ndigits, R1);
+	asm_store(e->as, 8, m.base, m.off, R5);
+	zeros(s, p, v);
+	m = emit_tmp_mem(e, s->ndigits, R1);
+	asm_load(e->as, 8, R1, m.base, m.off);
+	asm_imm(e->as, R2, DIGITS - 1);
+	asm_alu(e->as, BPF_SUB, R2, R1);
+	asm_jifi(e->as, BPF_JGT, R2, DIGITS - 1, bad);
+	emit_tmp_addr(e, R3, s->digits);
+	asm_alu(e->as, BPF_ADD, R3, R2);
+	append(s, DIGITS);
+	asm_bind(e->as, bad);
+	if (p->flag == '-')
+		blanks(s, p, v);
+}
+
+static void string(struct sprint *s, const struct fmt_part *p,
+		   const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	uint32_t w = emit_width(e, v);
+	unsigned shorter = asm_label(e->as);
+	bool cut = p->prec >= 0 && (uint32_t)p->prec + 1 < w;
+
+	if (p->width > 0) {
+		isel_length(e, v);
+		if (cut) {
+			asm_jifi(e->as, BPF_JLE, R0, p->prec, shorter);
+			asm_imm(e->as, R0, p->prec);
+			asm_bind(e->as, shorter);
+		}
+		set_len(s, R0);
+	}
+	pad(s, p, true);
+	emit_addr(e, R3, v);
+	append(s, cut ? (uint32_t)p->prec + 1 : w);
+	pad(s, p, false);
+}
+
+/* A NUL ends the text, as it does for the host. */
+static void character(struct sprint *s, const struct fmt_part *p,
+		      const struct ir_val *v)
+{
+	struct emit *e = s->e;
+	struct mem m;
+
+	asm_imm(e->as, R2, 1);
+	set_len(s, R2);
+	pad(s, p, true);
+	emit_load(e, R2, v);
+	asm_alui(e->as, BPF_AND, R2, 255);
+	asm_jifi(e->as, BPF_JEQ, R2, 0, s->end);
+	m = emit_tmp_mem(e, s->digits, R1);
+	asm_store(e->as, 8, m.base, m.off, R2);
+	emit_tmp_addr(e, R3, s->digits);
+	append(s, 2);
+	pad(s, p, false);
 }
 
 static void piece(struct sprint *s, const struct fmt_part *p,
 		  const struct ir_val *v)
 {
-	struct emit *e = s->e;
 	struct ir_val text = {.kind = VAL_STR, .str = p->text};
-	struct mem m;
 
 	if (!p->conv) {
-		emit_addr(e, R3, &text);
+		emit_addr(s->e, R3, &text);
+		append(s, (uint32_t)strlen(p->text) + 1);
 	} else if (p->conv == 's') {
-		emit_addr(e, R3, v);
+		string(s, p, v);
 	} else if (p->conv == 'c') {
-		emit_load(e, R2, v);
-		asm_alui(e->as, BPF_AND, R2, 255);
-		m = emit_tmp_mem(e, s->digits, R1);
-		asm_store(e->as, 8, m.base, m.off, R2);
-		emit_tmp_addr(e, R3, s->digits);
+		character(s, p, v);
 	} else {
 		number(s, p, v);
 	}
-	append(s, room_of(e, p, v));
 }
 
 void isel_sprint(struct emit *e)
@@ -292,18 +429,16 @@ void isel_sprint(struct emit *e)
 	for (unsigned i = 0; i < f->parts.n; i++) {
 		const struct fmt_part *p = &f->parts.v[i];
 
-		if (!simple(p)) {
-			emit_unsupported(e, "sprintf() of text with a width, "
-					    "or to the left, in a kernel "
-					    "probe");
-			return;
-		}
-		s.room += room_of(e, p, &e->ins->args[arg]);
+		s.room += most_of(p, p->conv == 's' ?
+				  emit_width(e, &e->ins->args[arg]) : 0);
 		arg += p->conv != 0;
 	}
 	s.room = round8(s.room + 8);
 	s.pos = emit_tmp(e, 8);
 	s.digits = emit_tmp(e, DIGITS);
+	s.len = emit_tmp(e, 8);
+	s.ndigits = emit_tmp(e, 8);
+	s.end = asm_label(e->as);
 	s.buf = emit_tmp(e, s.room);
 	m = emit_tmp_mem(e, s.buf, R1);
 	emit_zero(e, m, s.room);
@@ -316,6 +451,7 @@ void isel_sprint(struct emit *e)
 		piece(&s, p, &e->ins->args[arg]);
 		arg += p->conv != 0;
 	}
+	asm_bind(e->as, s.end);
 	emit_tmp_addr(e, R1, s.buf);
 	isel_copy_to_dst(e, R1, s.room);
 }
