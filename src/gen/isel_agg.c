@@ -96,6 +96,40 @@ static void add_other(struct emit *e, unsigned feed)
 	asm_jmp(e->as, feed);
 }
 
+/* r1 = address of the word that says that the bank is full. */
+static void full_word(struct emit *e)
+{
+	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
+	asm_value(e->as, R1, MAP_CONTROL, global(e)->full_off);
+	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
+	asm_alui(e->as, BPF_LSH, R2, 3);
+	asm_alu(e->as, BPF_ADD, R1, R2);
+}
+
+/* Goes to `other` if an insertion into this bank has failed before: trying
+ * again would cost a microsecond a sample. */
+static void known_full(struct emit *e, unsigned other)
+{
+	if (global(e)->full_off == UINT32_MAX)
+		return;
+	full_word(e);
+	asm_load(e->as, 8, R0, R1, 0);
+	asm_jifi(e->as, BPF_JNE, R0, 0, other);
+}
+
+/* An insertion failed, r0 says how. On top of another handler it may also have
+ * found free elements in use by that one. */
+static void note_full(struct emit *e, unsigned other)
+{
+	if (global(e)->full_off != UINT32_MAX &&
+	    e->f->probe->prog != PROG_PERF_EVENT) {
+		asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, other);
+		full_word(e);
+		asm_storei(e->as, 8, R1, 0, 1);
+	}
+	asm_jmp(e->as, other);
+}
+
 /* r5 = the cell to feed of the element at r0: of this bank and shard. */
 static void pick_cell(struct emit *e, const struct plan_global *g)
 {
@@ -133,6 +167,7 @@ static void add_keyed(struct emit *e)
 	emit_tmp_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
+	known_full(e, other);
 	same_map(e, g->map);
 	emit_tmp_addr(e, R2, key);
 	asm_value(e->as, R3, MAP_RODATA,
@@ -140,7 +175,8 @@ static void add_keyed(struct emit *e)
 	asm_imm(e->as, R4, BPF_NOEXIST);
 	asm_call(e->as, KH_MAP_UPDATE);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, created);
-	asm_jifi32(e->as, BPF_JNE, R0, -EEXIST, other);
+	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, created);
+	note_full(e, other);
 	asm_bind(e->as, created);
 	same_map(e, g->map);
 	emit_tmp_addr(e, R2, key);

@@ -73,6 +73,9 @@ static void delete(struct emit *e)
 	uint32_t key = isel_key(e, 0, 0);
 
 	with_key(e, key, KH_MAP_DELETE);
+	asm_value(e->as, R1, MAP_CONTROL, global(e)->full_off);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
 	emit_ok(e);
 }
 
@@ -91,6 +94,38 @@ static void put_value(struct emit *e, struct mem m, const struct ir_val *v)
 		asm_store(e->as, 8, m.base, m.off, emit_use(e, v, R2));
 }
 
+/* Goes to `full` if an insertion failed and nothing was freed since; t: 8 bytes
+ * that say what was freed by now. */
+static void known_full(struct emit *e, uint32_t t, unsigned full)
+{
+	struct mem m = emit_tmp_mem(e, t, R3);
+
+	asm_value(e->as, R1, MAP_CONTROL, global(e)->full_off);
+	asm_load(e->as, 8, R2, R1, 0);
+	asm_alui(e->as, BPF_ADD, R2, 1);
+	asm_load(e->as, 8, R0, R1, 8);
+	asm_jif(e->as, BPF_JEQ, R0, R2, full);
+	asm_store(e->as, 8, m.base, m.off, R2);
+}
+
+/* An insertion failed, r0 says how. Where a handler may run on top of another,
+ * it may also have found free elements in use by that one. */
+static void note_full(struct emit *e, uint32_t t, unsigned full)
+{
+	struct mem m;
+
+	if (e->f->probe->prog == PROG_PERF_EVENT) {
+		asm_jmp(e->as, full);
+		return;
+	}
+	asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, full);
+	m = emit_tmp_mem(e, t, R1);
+	asm_load(e->as, 8, R2, m.base, m.off);
+	asm_value(e->as, R1, MAP_CONTROL, global(e)->full_off);
+	asm_store(e->as, 8, R1, 8, R2);
+	asm_jmp(e->as, full);
+}
+
 /*
  * r0 = address of the element's value: found, or made here with value v (NULL:
  * zero). When it was made with v, goes to `made`, else on. No room: counted,
@@ -102,10 +137,12 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 	uint32_t fresh = emit_tmp(e, VALUE + global(e)->value_width);
 	unsigned hit = asm_label(e->as), full = asm_label(e->as);
 	unsigned again = asm_label(e->as);
+	uint32_t freed = emit_tmp(e, 8);
 	struct mem m;
 
 	with_key(e, key, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
+	known_full(e, freed, full);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, stamp));
 	asm_imm(e->as, R0, 1);
 	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
@@ -118,7 +155,8 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 	asm_imm(e->as, R4, BPF_NOEXIST);
 	asm_call(e->as, KH_MAP_UPDATE);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, v ? made : again);
-	asm_jifi32(e->as, BPF_JNE, R0, -EEXIST, full);
+	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, again);
+	note_full(e, freed, full);
 	asm_bind(e->as, again);
 	with_key(e, key, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);

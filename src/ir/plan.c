@@ -11,9 +11,13 @@
 #include <unistd.h>
 
 #include "ir/util.h"
+#include "stat/grid.h"
 
 enum {
 	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
+	BANK_BYTES = 64 << 20,	 /* more in a bank's map: drained early instead */
+	ENTRIES_MIN = 4096,	 /* but not with fewer entries than that */
+	OCTAVES = 6,		 /* of its grid, that a key is taken to use */
 	SHARDS_MAX = 8,
 	SHARD_BYTES = 1024,	 /* all shards of an element */
 	LIVE_CELL = 4096,	 /* of which kernel handlers read fields */
@@ -210,39 +214,106 @@ static unsigned shards(unsigned ncpus, uint32_t cell)
 	return n;
 }
 
+static uint64_t hash_bytes(const struct plan_map *m, enum map_kind kind,
+			   unsigned ncpus)
+{
+	uint64_t value = round_to(m->value_size, 8);
+	uint64_t one = HASH_OVERHEAD + round_to(m->key_size, 8);
+	uint64_t buckets = 1;
+
+	while (buckets < m->max_entries)
+		buckets *= 2;
+	one += kind == PM_PERCPU_HASH ? 8 + value * ncpus : value;
+	return one * m->max_entries + buckets * 16;
+}
+
+/* Halves a map's entries until a bank is not senselessly large: the totals on
+ * the host keep what it has no room for. */
+static bool shrink(const struct planner *k, struct plan_map *m)
+{
+	uint32_t asked = m->max_entries;
+
+	while (m->max_entries / 2 >= ENTRIES_MIN &&
+	       hash_bytes(m, m->inner, k->p->ncpus) > BANK_BYTES)
+		m->max_entries /= 2;
+	return m->max_entries < asked;
+}
+
+/* Two words by which programs know that there is no room. */
+static void plan_full(struct plan *p, struct plan_global *g)
+{
+	g->full_off = p->control_size;
+	p->control_size += 16;
+}
+
+/* The octaves of the grid that the keys' samples touch. */
+static void plan_grid(struct planner *k, struct plan_global *g)
+{
+	uint64_t n = (uint64_t)g->entries * OCTAVES;
+	struct plan_map m = {
+		.name = map_name(k, g->var), .key_size = g->key.size + 8,
+		.value_size = GRID_SUB * 8, .global = g->var,
+		.kind = PM_BANKS, .inner = PM_HASH,
+		.max_entries = n < INT32_MAX ? (uint32_t)n : INT32_MAX,
+	};
+
+	shrink(k, &m);
+	g->grid_map = add_map(k, m);
+	g->early = true;
+}
+
+static void explain_keyed(struct planner *k, struct plan_global *g,
+			  const struct use *u, bool percpu)
+{
+	g->why = arena_printf(k->c->a, "%s%s, %u shard%s: %u bytes on %u CPUs; "
+		"%s%s%s", g->live ? "live: kernel handlers read it; " : "",
+		percpu ? "per-CPU hash" : "shared hash", g->shards,
+		g->shards > 1 ? "s" : "", g->part.size, k->p->ncpus,
+		g->early ? "drained early; " : "",
+		g->grid_map != UINT32_MAX ? "grid by octaves; " : "",
+		!percpu ? "atomic: CPUs share elements" :
+		u->preempted ? "atomic: a feeding probe can be preempted" :
+		u->nprobes > 1 ? "atomic: several probes feed it" :
+		"plain adds: one probe that never runs on itself");
+}
+
 /* A keyed aggregate that kernel probes touch. */
 static bool plan_keyed(struct planner *k, struct plan_global *g,
 		       const struct use *u)
 {
 	const struct var *v = g->var;
-	uint64_t spread = (uint64_t)g->cell.size * k->p->ncpus;
-	bool percpu = spread <= PERCPU_BYTES && !g->live;
+	struct plan *p = k->p;
+	bool percpu;
 	struct plan_map m = {
 		.name = map_name(k, v), .key_size = g->key.size,
-		.global = g->var,
-		.max_entries = v->size ? v->size :
-			       k->c->set.limit[LIMIT_MAXMAPENTRIES],
+		.global = g->var, .max_entries = g->entries,
 	};
 
-	if (g->key.size + g->cell.size > VALUE_MAX) {
+	g->part = g->live ? g->cell : cell_without_grid(&g->cell);
+	percpu = (uint64_t)g->part.size * p->ncpus <= PERCPU_BYTES && !g->live;
+	if (g->key.size + g->part.size > VALUE_MAX) {
 		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
-			 g->key.size + g->cell.size, (unsigned)VALUE_MAX);
+			 g->key.size + g->part.size, (unsigned)VALUE_MAX);
 		return false;
 	}
-	g->shards = percpu ? 1 : shards(k->p->ncpus, g->cell.size);
-	m.value_size = g->cell.size * plan_cells(g);
+	g->shards = percpu ? 1 : shards(p->ncpus, g->part.size);
+	m.value_size = g->part.size * plan_cells(g);
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
 	m.kind = g->live ? PM_HASH : PM_BANKS;
+	if (!g->live) {
+		plan_full(p, g);
+		g->early = shrink(k, &m) || v->wrap;
+	}
 	g->map = add_map(k, m);
+	if (g->part.size < g->cell.size)
+		plan_grid(k, g);
 	g->atomic = !percpu || u->nprobes > 1 || u->preempted;
-	g->why = arena_printf(k->c->a, "%s%s, %u shard%s: %u bytes on %u CPUs; "
-		"%s", g->live ? "live: kernel handlers read it; " : "",
-		percpu ? "per-CPU hash" : "shared hash", g->shards,
-		g->shards > 1 ? "s" : "", g->cell.size, k->p->ncpus,
-		!percpu ? "atomic: CPUs share elements" :
-		u->preempted ? "atomic: a feeding probe can be preempted" :
-		u->nprobes > 1 ? "atomic: several probes feed it" :
-		"plain adds: one probe that never runs on itself");
+	if (g->early) {
+		p->early = true;
+		g->fill_off = p->control_size;
+		p->control_size += 4 * 8;
+	}
+	explain_keyed(k, g, u, percpu);
 	return true;
 }
 
@@ -254,6 +325,10 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 	unsigned nprobes = k->ir->prog->probes.n;
 
 	g->cell = layout_of(v);
+	g->part = g->cell;
+	g->grid_map = UINT32_MAX;
+	g->entries = v->size ? (uint32_t)v->size :
+		     (uint32_t)k->c->set.limit[LIMIT_MAXMAPENTRIES];
 	g->shards = 1;
 	g->live = plan_is_live(v) && u->touched;
 	if (g->live) {
@@ -311,6 +386,7 @@ static void plan_plain_array(struct planner *k, struct plan_global *g,
 		return;
 	}
 	g->map = add_map(k, m);
+	plan_full(k->p, g);
 	g->why = "shared hash";
 }
 
@@ -320,7 +396,7 @@ static bool plan_one(struct planner *k, struct var *v)
 	const struct use *u = &k->use[v->index];
 
 	g->var = v;
-	g->map = UINT32_MAX;
+	g->map = g->full_off = UINT32_MAX;
 	g->lock_group = UINT32_MAX;
 	if (k->ir->lock_of && k->ir->lock_of[v->index])
 		g->lock_group =
@@ -341,19 +417,6 @@ static bool plan_one(struct planner *k, struct var *v)
 }
 
 /* --- memory --------------------------------------------------------------- */
-
-static uint64_t hash_bytes(const struct plan_map *m, enum map_kind kind,
-			   unsigned ncpus)
-{
-	uint64_t value = round_to(m->value_size, 8);
-	uint64_t one = HASH_OVERHEAD + round_to(m->key_size, 8);
-	uint64_t buckets = 1;
-
-	while (buckets < m->max_entries)
-		buckets *= 2;
-	one += kind == PM_PERCPU_HASH ? 8 + value * ncpus : value;
-	return one * m->max_entries + buckets * 16;
-}
 
 static uint64_t map_bytes(const struct plan *p, const struct plan_map *m)
 {

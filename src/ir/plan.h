@@ -28,7 +28,7 @@ struct control {
 	uint32_t stop;		/* 1: handlers return at once */
 	uint32_t bank;		/* 0 or 1: the bank that probes write */
 	uint32_t exiting;	/* exit() was called */
-	uint32_t pad0;
+	uint32_t drain;		/* 1: a map fills up, drain it */
 	uint64_t start_wall_ns;	/* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t target_pid;
 	uint64_t pad1[4];
@@ -94,6 +94,20 @@ struct plan_global {
 	uint32_t value_width; /* arrays: bytes of the value proper */
 	uint32_t map;	      /* arrays: index of the plan_map */
 	struct cell cell;     /* aggregates: fields and their offsets */
+	/*
+	 * Keyed aggregates: the part of the cell that is in the map's values:
+	 * all of it, or all but the quantile grid. That is 59 KB, of which an
+	 * element touches little, so it has a map of its own: of the keys, then
+	 * the number of GRID_SUB buckets (an octave), to their counters.
+	 */
+	struct cell part;
+	uint32_t grid_map;    /* or UINT32_MAX */
+	/* The map may fill up before the totals do: the host is told to drain
+	 * early. Offsets in CONTROL of the keys in each bank of its map and of
+	 * the grid's, two words each. */
+	bool early;
+	uint32_t fill_off;
+	uint32_t entries;     /* keys the totals have room for */
 	/* Keyed aggregates: several programs, or preemptible ones, add to a
 	 * cell. */
 	bool atomic;
@@ -107,6 +121,13 @@ struct plan_global {
 	unsigned shards;
 	/* Live: offset in CONTROL of a count of deletions by programs. */
 	uint32_t deletes_off;
+	/*
+	 * Arrays in maps: offset in CONTROL of two words by which programs know
+	 * that there is no room without trying again; UINT32_MAX: none.
+	 * Plain: how often elements were freed, and 1 + that number when an
+	 * insertion failed. Aggregates: for each bank, whether one did.
+	 */
+	uint32_t full_off;
 	const char *why;      /* -v: why this container and these updates */
 	/* scalar aggregates: offset of the cell in a row's bank, per program;
 	 * the last one, in row 0 only, is fed by the host (live ones) */
@@ -133,6 +154,7 @@ struct plan {
 	uint8_t *rodata;	      /* filled by gen as it meets literals */
 	uint32_t rodata_size, rodata_cap;
 	uint32_t ring_bytes;
+	bool early;		      /* some aggregate may ask for drains */
 	uint64_t total_bytes;	      /* kernel memory of all maps */
 };
 

@@ -92,12 +92,23 @@ int store_add(struct store *s, unsigned g, const void *key, int64_t delta,
 	return 0;
 }
 
+/* Programs that found the array full may try again. */
+static int freed(struct store *s, unsigned g, int rc)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+
+	if (pg->full_off != UINT32_MAX)
+		__atomic_fetch_add((uint64_t *)(s->control + pg->full_off), 1,
+				   __ATOMIC_SEQ_CST);
+	return rc;
+}
+
 int store_del(struct store *s, unsigned g, const void *key)
 {
 	struct htab *h = own_table(s, g);
 
 	if (!h)
-		return s->ops->del(s, g, key);
+		return freed(s, g, s->ops->del(s, g, key));
 	return htab_del(h, key) ? 0 : -ENOENT;
 }
 
@@ -106,7 +117,7 @@ int store_clear(struct store *s, unsigned g)
 	struct htab *h = own_table(s, g);
 
 	if (!h)
-		return s->ops->clear(s, g);
+		return freed(s, g, s->ops->clear(s, g));
 	htab_clear(h);
 	return 0;
 }

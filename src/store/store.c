@@ -202,6 +202,8 @@ void store_drain_rows(struct store *s, unsigned bank)
 			copy_cells(s, g);
 			continue;
 		}
+		if (pg->full_off != UINT32_MAX) /* there will be room */
+			((uint64_t *)(s->control + pg->full_off))[bank] = 0;
 		if (pg->key.n && pg->other_off != UINT32_MAX)
 			drain_cell(s, g, bank, pg->other_off, true);
 		for (i = 0; !pg->key.n && pg->slot && i < s->nprobes; i++)

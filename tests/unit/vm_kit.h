@@ -79,6 +79,7 @@ static inline void kit_var(struct kit *k, unsigned i, const char *name,
 			  .size = size,
 			  .width = type == TY_STRING ? 32 : 0};
 	k->globals[i] = (struct plan_global){
+	    .full_off = UINT32_MAX,
 	    .var = v,
 	    .map = UINT32_MAX,
 	    .other_off = UINT32_MAX,
