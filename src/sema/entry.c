@@ -221,15 +221,29 @@ static struct node *entry_part(struct build *b, const struct entry_set *set)
 	return blk;
 }
 
+/* A resolved point as it could be written: pp() shows system calls by what the
+ * library calls them. */
+static const char *as_written(struct compile *c, const char *pp)
+{
+	static const char prefix[] = "syscall.";
+
+	if (strncmp(pp, prefix, sizeof(prefix) - 1))
+		return pp;
+	pp += sizeof(prefix) - 1;
+	return arena_printf(c->a, "__syscall(\"%.*s\")",
+			    (int)strcspn(pp, "."), pp);
+}
+
 /* The point without .return and what follows it. */
 static struct point *entry_point(struct sema *s, const struct probe *ret)
 {
 	struct compile *c = s->c;
+	const char *pp = as_written(c, ret->pp);
 	struct source *src;
 	struct point *pt;
 	unsigned i;
 
-	src = source_new(c->a, "<entry>", ret->pp, strlen(ret->pp), 0);
+	src = source_new(c->a, "<entry>", pp, strlen(pp), 0);
 	src->is_library = 1;
 	pt = parse_point_text(c, src);
 	if (!pt)

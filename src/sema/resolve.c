@@ -190,6 +190,11 @@ static struct var *array_named(struct scope *sc, const char *name,
 
 	if (v && v->is_global)
 		return v;
+	/* A prologue may have a scalar of that name: no array is local. */
+	if (v)
+		v = resolve_global(sc->s, name, sema_source_of(at));
+	if (v)
+		return v;
 	complain(sc->s->c, NO_ARRAY, at, nkeys, name);
 	v = arena_new_of(sc->s->c->a, struct var);
 	v->name = name;
