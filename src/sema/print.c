@@ -199,6 +199,23 @@ static void dump_vars(struct var *const *v, unsigned n, FILE *f)
 				 f);
 }
 
+void program_print_widths(const struct program *p, FILE *f)
+{
+	bool has_string;
+	unsigned i;
+	int k;
+
+	for (i = 0; i < p->globals.n; i++) {
+		const struct var *v = p->globals.v[i];
+
+		has_string = v->type == TY_STRING;
+		for (k = 0; k < v->arity; k++)
+			has_string |= v->key_type[k] == TY_STRING;
+		if (has_string)
+			dump_var(v, "bytes of", f);
+	}
+}
+
 void program_dump_types(const struct program *p, FILE *f)
 {
 	unsigned i;

@@ -111,6 +111,8 @@ void program_print(const struct program *p, FILE *f, bool verbose);
 /* --dump=types: ast dump with types, widths, and the widths chosen for each
  * global's keys and value. */
 void program_dump_types(const struct program *p, FILE *f);
+/* -v: the bytes chosen for strings in globals, their keys and values. */
+void program_print_widths(const struct program *p, FILE *f);
 /* -l and -L. Returns the number of points printed. */
 unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 		   const char *pattern, bool with_vars, FILE *f);

@@ -311,6 +311,8 @@ struct program *sema_run(struct compile *c, struct file **files,
 		autoprint_add(s);
 	walk_program(p, fill_format, c);
 	width_program(s);
+	if (log_on(&c->log, LOG_SEMA, 1))
+		program_print_widths(p, stderr);
 	number(p);
 	if (!diags_errors(c->diag))
 		p->exclusion = exclusion_analyse(c, p);
