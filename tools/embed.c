@@ -28,6 +28,7 @@ struct embed {
 	struct name name[NAMES_MAX];
 	unsigned nnames;
 	unsigned at; /* the file that is being scanned */
+	bool is_macros;
 };
 
 __attribute__((noreturn)) static void die(const char *what)
@@ -101,6 +102,8 @@ static void add(void *ctx, enum tapset_kind kind, const char *name, size_t len)
 	struct embed *e = ctx;
 	unsigned i;
 
+	if (e->is_macros != (kind == TAPSET_MACRO))
+		return;
 	for (i = 0; i < e->nnames; i++)
 		if (e->name[i].file == e->at && e->name[i].kind == kind &&
 		    strlen(e->name[i].text) == len &&
@@ -148,12 +151,12 @@ static void put_files(struct embed *e, const char *dir, FILE *out, FILE *dep)
 		snprintf(path, sizeof(path), "%s/%s", dir, e->file[e->at]);
 		text = slurp(path, &len);
 		fprintf(dep, " %s", path);
+		e->is_macros = ends_in(path, ".stpm");
 		fprintf(out, "\t{\"tapset/%s\", %zu, %d,\n", e->file[e->at],
-			len, ends_in(path, ".stpm"));
+			len, e->is_macros);
 		put_text(out, text, len);
 		fputs("},\n", out);
-		if (!ends_in(path, ".stpm"))
-			scan_names(text, len, add, e);
+		scan_names(text, len, add, e);
 		free(text);
 	}
 	fputs("\t{0, 0, 0, 0}\n};\n", out);

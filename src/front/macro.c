@@ -279,6 +279,13 @@ static const struct argument *find_param(const struct pp *pp, const char *name)
 	return NULL;
 }
 
+static const struct macro *library_macro(struct macros *lib, const char *name)
+{
+	if (lib->miss && !map_has(lib->named, name))
+		lib->miss(lib->miss_ctx, name);
+	return map_get(lib->named, name);
+}
+
 /* Expands *t when it is a macro's name: 1 expanded, 0 is none, -1 wrong. */
 static int expand(struct pp *pp, const struct token *t)
 {
@@ -293,7 +300,7 @@ static int expand(struct pp *pp, const struct token *t)
 	if (!pp->top || !pp->top->library)
 		m = map_get(pp->named, name);
 	if (!m && pp->library) {
-		m = map_get(pp->library->named, name);
+		m = library_macro(pp->library, name);
 		library = true;
 	}
 	if (!m)
@@ -337,6 +344,13 @@ struct macros *macros_new(struct compile *c)
 	m->c = c;
 	m->named = map_new(c->a);
 	return m;
+}
+
+void macros_on_miss(struct macros *m, void (*fn)(void *ctx, const char *name),
+		    void *ctx)
+{
+	m->miss = fn;
+	m->miss_ctx = ctx;
 }
 
 void macros_load(struct compile *c, struct macros *m, struct source *src)

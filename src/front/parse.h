@@ -11,6 +11,10 @@ struct compile;
 struct macros; /* library macros (*.stpm), shared by all files */
 
 struct macros *macros_new(struct compile *c);
+/* Called with the "@name" of each word that no macro is known of so far: may
+ * load the file that defines it. */
+void macros_on_miss(struct macros *m, void (*fn)(void *ctx, const char *name),
+		    void *ctx);
 /* Adds the @defines of a library macro file. */
 void macros_load(struct compile *c, struct macros *m, struct source *src);
 

@@ -64,6 +64,9 @@ struct macros {
 	struct compile *c;
 	struct map *named;  /* library macros by "@name" */
 	struct map *config; /* CONFIG_*: NULL until asked for */
+	/* macros_on_miss(), or NULL */
+	void (*miss)(void *ctx, const char *name);
+	void *miss_ctx;
 };
 
 struct cond {

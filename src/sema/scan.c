@@ -207,6 +207,7 @@ void scan_names(const char *text, size_t len, scan_fn fn, void *ctx)
 		} else if (is(w, "%(")) {
 			skip_past(&s, "%?");
 		} else if (is(w, "@define")) {
+			tell(&s, TAPSET_MACRO, next(&s));
 			skip_past(&s, "%)");
 		}
 		is_private = false;

@@ -12,6 +12,7 @@ enum tapset_kind {
 	TAPSET_FUNCTION, /* public functions */
 	TAPSET_ALIAS,    /* first components of alias names */
 	TAPSET_GLOBAL,   /* public globals */
+	TAPSET_MACRO,    /* of .stpm files; in others they are their own */
 	TAPSET_KINDS
 };
 

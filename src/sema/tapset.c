@@ -72,6 +72,8 @@ static void add_name(void *ctx, enum tapset_kind kind, const char *name,
 	struct dir_name n = {kind, str_intern(t->c->str, name, len),
 			     t->scanning};
 
+	if (kind == TAPSET_MACRO) /* all of -I's macro files are read */
+		return;
 	vec_push(t->c->a, &t->names, n);
 }
 
@@ -143,6 +145,26 @@ static struct source *open_source(struct tapset *t, const struct lib_file *f)
 	return src;
 }
 
+static unsigned lower_bound(enum tapset_kind kind, const char *name);
+
+/* The embedded file that defines "@name" is read once somebody uses it. */
+static void need_macro(void *ctx, const char *name)
+{
+	struct tapset *t = ctx;
+	unsigned i = lower_bound(TAPSET_MACRO, name + 1);
+	const struct embedded_name *e = &embedded_names[i];
+	struct lib_file *f;
+
+	if (i == embedded_nnames || e->kind != TAPSET_MACRO ||
+	    strcmp(e->name, name + 1))
+		return;
+	f = &t->files.v[t->first_embedded + e->file];
+	if (f->is_parsed)
+		return;
+	f->is_parsed = true;
+	macros_load(t->c, t->macros, open_source(t, f));
+}
+
 struct macros *tapset_macros(struct tapset *t)
 {
 	unsigned i;
@@ -150,7 +172,8 @@ struct macros *tapset_macros(struct tapset *t)
 	if (t->macros)
 		return t->macros;
 	t->macros = macros_new(t->c);
-	for (i = 0; i < t->files.n; i++)
+	macros_on_miss(t->macros, need_macro, t);
+	for (i = 0; i < t->first_embedded; i++)
 		if (t->files.v[i].is_macros)
 			macros_load(t->c, t->macros,
 				    open_source(t, &t->files.v[i]));

@@ -47,7 +47,7 @@ static void note(void *ctx, enum tapset_kind kind, const char *name, size_t n)
 	struct found *f = ctx;
 	size_t at = strlen(f->text);
 
-	snprintf(f->text + at, sizeof(f->text) - at, "%c:%.*s ", "fag"[kind],
+	snprintf(f->text + at, sizeof(f->text) - at, "%c:%.*s ", "fagm"[kind],
 		 (int)n, name);
 }
 
@@ -77,7 +77,26 @@ TEST(scan_declarations)
 		  "f:f g:g f:h ");
 	CHECK_STR(names("# function a\n// function b\n/* function c */\n"
 			"@define m %( function d %) function e() {}"),
-		  "f:e ");
+		  "m:m f:e ");
+}
+
+TEST(macro_files_are_read_when_used)
+{
+	struct compile *c = new_compile();
+
+	CHECK_STR(names("@define one %( 1 %) @define two(x) %( f(@x) %)"),
+		  "m:one m:two ");
+	analyse(c, "global s probe begin { s <<< 1 println(@count(s)) }");
+	CHECK_EQ(c->sources.n, 1);
+	arena_free(c->a);
+	c = new_compile();
+	analyse(c, "probe begin { println(@defined($x)) }");
+	CHECK_EQ(c->sources.n, 1);
+	arena_free(c->a);
+	c = new_compile();
+	analyse(c, "probe begin { println(@choose_defined($x, 1)) }");
+	CHECK_EQ(c->sources.n, 2);
+	arena_free(c->a);
 }
 
 TEST(scan_broken)
@@ -239,7 +258,7 @@ TEST(by_thread)
 	if (access("/sys/kernel/tracing/events/sched", R_OK))
 		return;
 	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
-			"{ if (t[tid()]) delete t[tid()] } "
+			"{ if (tid() in t) delete t[tid()] } "
 			"probe end { println(t[1]) }"),
 		  "--");
 	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
