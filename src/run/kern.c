@@ -134,31 +134,40 @@ static int attach_failed(struct session *s, const struct probe *p, int rc,
 	return EXIT_REFUSED;
 }
 
+static int attach_one(struct session *s, struct kern_prog *p)
+{
+	const char *why = NULL;
+	int rc = p->probe->family->attach(s->c, p->probe, p->prog_fd, &p->at,
+					  &why);
+
+	if (rc)
+		return attach_failed(s, p->probe, rc, why);
+	p->attached = true;
+	return 0;
+}
+
 int kern_attach(struct session *s)
 {
 	struct kern *k = s->kern;
-	unsigned i, done = 0, kicked = 0;
+	unsigned i, round, done = 0, kicked = 0;
 	int rc;
 
-	for (i = 0; i < k->nprogs; i++) {
-		struct kern_prog *p = &k->progs[i];
-		const char *why = NULL;
+	/* Returns last: what their entries keep for them must be there. */
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < k->nprogs; i++) {
+			struct kern_prog *p = &k->progs[i];
 
-		if (p->probe->kicked) {
-			kicked++;
-			continue;
+			if (p->probe->is_return != round)
+				continue;
+			if (p->probe->kicked) {
+				kicked++;
+				continue;
+			}
+			rc = attach_one(s, p);
+			if (rc)
+				return rc;
+			done += p->attached;
 		}
-		rc = p->probe->family->attach(s->c, p->probe, p->prog_fd,
-					      &p->at, &why);
-		if (!rc) {
-			p->attached = true;
-			done++;
-			continue;
-		}
-		rc = attach_failed(s, p->probe, rc, why);
-		if (rc)
-			return rc;
-	}
 	if (k->nprogs > kicked && !done) {
 		session_note(s, "ERROR: no probe could be attached");
 		return EXIT_REFUSED;
