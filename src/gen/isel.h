@@ -76,6 +76,8 @@ struct cell_at {
 	bool atomic;
 };
 bool cell_is_light(const struct cell *l);
+/* r2 = the bucket of the quantile grid that v belongs to. Clobbers r0 to r4. */
+void cell_emit_grid_number(struct emit *e, const struct ir_val *v);
 void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v);
 /* isel_ctx.c: the probe's context */
 void isel_ctx(struct emit *e);

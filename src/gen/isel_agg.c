@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "stat/grid.h"
+
 static const struct plan_global *global(struct emit *e)
 {
 	return &e->plan->globals[e->ins->global->index];
@@ -47,8 +49,8 @@ static void add_scalar(struct emit *e)
 }
 
 /* r1 = the map that holds the active bank's cells: itself, or the inner map of
- * its bank, which is saved; t: 8 bytes for the bank's number. Goes to
- * `none` if there is none. */
+ * its bank; t: 8 bytes for the bank's number. Goes to `none` if there is none.
+ * Asked again after a call: cheaper than keeping it. */
 static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 {
 	struct mem m;
@@ -63,37 +65,12 @@ static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 	asm_map(e->as, R1, map);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, none);
-	emit_save_ptr(e, R0);
 	asm_mov(e->as, R1, R0);
-}
-
-/* Once more, after a call. */
-static void same_map(struct emit *e, uint32_t map)
-{
-	if (e->plan->maps.v[map].kind == PM_BANKS)
-		emit_restore_ptr(e, R1);
-	else
-		asm_map(e->as, R1, map);
 }
 
 static uint32_t zeroes(struct emit *e, uint32_t n)
 {
 	return plan_rodata(e->c, e->plan, arena_alloc(e->c->a, n), n);
-}
-
-/* The array is full (or busy): the sample goes to "other". */
-static void add_other(struct emit *e, unsigned feed)
-{
-	const struct plan_global *g = global(e);
-
-	emit_count(e, offsetof(struct probe_counts, map_full), R0, R1);
-	if (e->c->set.limit[LIMIT_STP_STRICT_OVERFLOW] && e->ins->target[1]) {
-		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
-		return;
-	}
-	asm_mov(e->as, R5, emit_pseudo(e, PS_BANK, R5));
-	emit_add(e, R5, (int32_t)(e->plan->bank_off + g->other_off));
-	asm_jmp(e->as, feed);
 }
 
 /* r1 = address of the word that says that the bank is full. */
@@ -108,9 +85,9 @@ static void full_word(struct emit *e)
 
 /* Goes to `other` if an insertion into this bank has failed before: trying
  * again would cost a microsecond a sample. */
-static void known_full(struct emit *e, unsigned other)
+static void known_full(struct emit *e, uint32_t map, unsigned other)
 {
-	if (global(e)->full_off == UINT32_MAX)
+	if (global(e)->full_off == UINT32_MAX || map != global(e)->map)
 		return;
 	full_word(e);
 	asm_load(e->as, 8, R0, R1, 0);
@@ -119,9 +96,9 @@ static void known_full(struct emit *e, unsigned other)
 
 /* An insertion failed, r0 says how. On top of another handler it may also have
  * found free elements in use by that one. */
-static void note_full(struct emit *e, unsigned other)
+static void note_full(struct emit *e, uint32_t map, unsigned other)
 {
-	if (global(e)->full_off != UINT32_MAX &&
+	if (global(e)->full_off != UINT32_MAX && map == global(e)->map &&
 	    e->f->probe->prog != PROG_PERF_EVENT) {
 		asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, other);
 		full_word(e);
@@ -130,65 +107,174 @@ static void note_full(struct emit *e, unsigned other)
 	asm_jmp(e->as, other);
 }
 
-/* r5 = the cell to feed of the element at r0: of this bank and shard. */
-static void pick_cell(struct emit *e, const struct plan_global *g)
-{
-	int bank;
-
-	if (g->shards > 1) {
-		emit_save_ptr(e, R0);
-		asm_call(e->as, KH_CPU);
-		asm_alui(e->as, BPF_AND, R0, (int32_t)g->shards - 1);
-		asm_alui(e->as, BPF_MUL, R0, (int32_t)g->cell.size);
-		emit_restore_ptr(e, R5);
-		asm_alu(e->as, BPF_ADD, R5, R0);
-	} else {
-		asm_mov(e->as, R5, R0);
-	}
-	if (!g->live)
-		return;
-	bank = emit_pseudo(e, PS_BIDX, R2);
-	asm_mov(e->as, R2, bank);
-	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
-	asm_alui(e->as, BPF_MUL, R2, (int32_t)(g->shards * g->cell.size));
-	asm_alu(e->as, BPF_ADD, R5, R2);
-}
-
-static void add_keyed(struct emit *e)
+/* A key more in the map: when half of it is full, the host is to drain it. */
+static void count_key(struct emit *e, uint32_t map)
 {
 	const struct plan_global *g = global(e);
-	uint32_t inner = emit_tmp(e, 8), key = isel_key(e, 0, 0);
-	unsigned hit = asm_label(e->as), feed = asm_label(e->as);
-	unsigned other = asm_label(e->as), created = asm_label(e->as);
-	struct cell_at at = {
-		.cell = &g->cell, .base = R5, .atomic = g->atomic};
+	uint32_t off = g->fill_off + (map == g->grid_map ? 16 : 0);
+	uint32_t half = e->plan->maps.v[map].max_entries / 2;
+	unsigned below = asm_label(e->as);
 
-	find_map(e, g->map, inner, other);
+	if (!g->early)
+		return;
+	asm_value(e->as, R1, MAP_CONTROL, off);
+	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
+	asm_alui(e->as, BPF_AND, R2, 1);
+	asm_alui(e->as, BPF_LSH, R2, 3);
+	asm_alu(e->as, BPF_ADD, R1, R2);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
+	asm_jifi(e->as, BPF_JLT, R0, (int32_t)half, below);
+	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, drain));
+	asm_storei(e->as, 4, R1, 0, 1);
+	asm_bind(e->as, below);
+}
+
+/* r0 = the value of the element of the active bank of map, found or made of
+ * zeroes; goes to `none` when there is no room. */
+static void find_or_make(struct emit *e, uint32_t map, uint32_t key,
+			 uint32_t t, unsigned none)
+{
+	unsigned hit = asm_label(e->as), created = asm_label(e->as);
+	unsigned again = asm_label(e->as);
+
+	find_map(e, map, t, none);
 	emit_tmp_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
-	known_full(e, other);
-	same_map(e, g->map);
+	known_full(e, map, none);
+	find_map(e, map, t, none);
 	emit_tmp_addr(e, R2, key);
 	asm_value(e->as, R3, MAP_RODATA,
-		  zeroes(e, e->plan->maps.v[g->map].value_size));
+		  zeroes(e, e->plan->maps.v[map].value_size));
 	asm_imm(e->as, R4, BPF_NOEXIST);
 	asm_call(e->as, KH_MAP_UPDATE);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, created);
-	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, created);
-	note_full(e, other);
+	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, again);
+	note_full(e, map, none);
 	asm_bind(e->as, created);
-	same_map(e, g->map);
+	count_key(e, map);
+	asm_bind(e->as, again);
+	find_map(e, map, t, none);
 	emit_tmp_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
-	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
-	asm_bind(e->as, other);
-	add_other(e, feed);
+	asm_jifi(e->as, BPF_JEQ, R0, 0, none);
 	asm_bind(e->as, hit);
-	pick_cell(e, g);
-	asm_bind(e->as, feed);
+}
+
+/* The array is full (or busy): the sample goes to "other". */
+static void add_other(struct emit *e)
+{
+	const struct plan_global *g = global(e);
+	struct cell_at at = {
+		.cell = &g->cell, .base = R5, .atomic = g->atomic};
+
+	emit_count(e, offsetof(struct probe_counts, map_full), R0, R1);
+	if (e->c->set.limit[LIMIT_STP_STRICT_OVERFLOW] && e->ins->target[1]) {
+		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
+		return;
+	}
+	asm_mov(e->as, R5, emit_pseudo(e, PS_BANK, R5));
+	emit_add(e, R5, (int32_t)(e->plan->bank_off + g->other_off));
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	emit_ok(e);
+}
+
+/* The CPU's number decides which shard it feeds: kept in t. */
+static void note_shard(struct emit *e, uint32_t t)
+{
+	struct mem m;
+
+	asm_call(e->as, KH_CPU);
+	m = emit_tmp_mem(e, t, R1);
+	asm_store(e->as, 8, m.base, m.off, R0);
+}
+
+/* r5 = the cell to feed of the element at r0: of this bank and shard. */
+static void pick_cell(struct emit *e, const struct plan_global *g, uint32_t t)
+{
+	struct mem m;
+
+	asm_mov(e->as, R5, R0);
+	if (g->shards > 1) {
+		m = emit_tmp_mem(e, t, R2);
+		asm_load(e->as, 8, R2, m.base, m.off);
+		asm_alui(e->as, BPF_AND, R2, (int32_t)g->shards - 1);
+		asm_alui(e->as, BPF_MUL, R2, (int32_t)g->part.size);
+		asm_alu(e->as, BPF_ADD, R5, R2);
+	}
+	if (!g->live)
+		return;
+	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
+	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
+	asm_alui(e->as, BPF_MUL, R2, (int32_t)(g->shards * g->part.size));
+	asm_alu(e->as, BPF_ADD, R5, R2);
+}
+
+/* Finds the counters of the sample's octave, which are kept as the saved
+ * pointer; low: which of them. The key's last 8 bytes are the octave. */
+static void find_octave(struct emit *e, const struct plan_global *g,
+			uint32_t key, uint32_t low, uint32_t t, unsigned none)
+{
+	const struct ir_val *v = &e->ins->args[e->ins->nargs - 1];
+	struct mem m;
+
+	cell_emit_grid_number(e, v);
+	asm_mov(e->as, R3, R2);
+	asm_alui(e->as, BPF_AND, R3, GRID_SUB - 1);
+	m = emit_tmp_mem(e, low, R1);
+	asm_store(e->as, 8, m.base, m.off, R3);
+	asm_alui(e->as, BPF_RSH, R2, GRID_SUB_BITS);
+	m = emit_tmp_mem(e, key, R1);
+	asm_store(e->as, 8, m.base, m.off + (int)g->key.size, R2);
+	find_or_make(e, g->grid_map, key, t, none);
+	emit_save_ptr(e, R0);
+}
+
+static void count_octave(struct emit *e, uint32_t low)
+{
+	struct mem m = emit_tmp_mem(e, low, R2);
+
+	asm_load(e->as, 8, R2, m.base, m.off);
+	asm_alui(e->as, BPF_AND, R2, GRID_SUB - 1);
+	asm_alui(e->as, BPF_LSH, R2, 3);
+	emit_restore_ptr(e, R1);
+	asm_alu(e->as, BPF_ADD, R1, R2);
+	asm_imm(e->as, R2, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R2);
+}
+
+/* Counters first, then the cell: where there is no room for one of them, all
+ * of the sample goes to "other". */
+static void add_keyed(struct emit *e)
+{
+	const struct plan_global *g = global(e);
+	bool grid = g->grid_map != UINT32_MAX;
+	uint32_t t = emit_tmp(e, 8), low = grid ? emit_tmp(e, 8) : 0;
+	uint32_t shard = g->shards > 1 ? emit_tmp(e, 8) : 0;
+	uint32_t key = isel_key(e, 0, 0);
+	unsigned other = asm_label(e->as), done = asm_label(e->as);
+	struct cell_at at = {
+		.cell = &g->part, .base = R5, .atomic = g->atomic};
+
+	if (g->shards > 1)
+		note_shard(e, shard);
+	if (grid) {
+		emit_tmp(e, 8); /* follows the key */
+		find_octave(e, g, key, low, t, other);
+	}
+	find_or_make(e, g->map, key, t, other);
+	pick_cell(e, g, shard);
+	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
+	if (grid)
+		count_octave(e, low);
+	if (e->ins->target[0])
+		asm_jmp(e->as, emit_block(e, e->ins->target[0]));
+	else
+		asm_jmp(e->as, done);
+	asm_bind(e->as, other);
+	add_other(e);
+	asm_bind(e->as, done);
 }
 
 void isel_agg(struct emit *e)

@@ -271,12 +271,12 @@ static void feed_linear(struct feed *f)
 	bump(f, CF_HIST, R2);
 }
 
-/* half(u) = shift * 64 + (u >> shift), shift = max(0, bits - 7); r3 is the
- * sign. See stat/grid.h. */
-static void feed_grid(struct feed *f)
+/* r2 = the grid's bucket: half(u) = shift * 64 + (u >> shift), shift = max(0,
+ * bits - 7); r3 is the sign. See stat/grid.h. r0, r4 temporary. */
+static void grid_number(struct feed *f)
 {
 	struct assembler *as = f->as;
-	unsigned positive = asm_label(as), skip = asm_label(as);
+	unsigned positive = asm_label(as);
 
 	asm_mov(as, R3, f->v);
 	asm_alui(as, BPF_ARSH, R3, 63);
@@ -294,6 +294,22 @@ static void feed_grid(struct feed *f)
 	asm_alu(as, BPF_ADD, R2, R4);
 	asm_alu(as, BPF_XOR, R2, R3);
 	asm_alui(as, BPF_ADD, R2, GRID_HALF);
+}
+
+void cell_emit_grid_number(struct emit *e, const struct ir_val *v)
+{
+	struct feed f = {.e = e, .as = e->as};
+
+	f.v = emit_use(e, v, R1);
+	grid_number(&f);
+}
+
+static void feed_grid(struct feed *f)
+{
+	struct assembler *as = f->as;
+	unsigned skip = asm_label(as);
+
+	grid_number(f);
 	/* never: for the verifier */
 	asm_jifi(as, BPF_JGE, R2, GRID_BUCKETS, skip);
 	bump(f, CF_GRID, R2);

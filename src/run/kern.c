@@ -197,6 +197,8 @@ bool kern_poll(struct session *s)
 	bool more = ring_poll(s);
 
 	check_skips(s);
+	if (store_drain_early(s->store) && !s->o->no_warnings)
+		session_note(s, "WARNING: cannot empty the kernel's maps");
 	/* The record of exit() may have found the ring buffer full. */
 	if (__atomic_load_n(&c->exiting, __ATOMIC_RELAXED))
 		session_stop(s);

@@ -128,9 +128,10 @@ static void run_timers(struct session *s)
 	}
 }
 
-static int next_idle(const struct kern *k, int idle)
+static int next_idle(const struct session *s, int idle)
 {
-	if (k->taken)
+	/* Maps that fill up are to be emptied in time. */
+	if (s->kern->taken || s->g->plan->early)
 		return POLL_MIN_MS;
 	return idle < POLL_MAX_MS / 2 ? 2 * idle : POLL_MAX_MS;
 }
@@ -153,7 +154,7 @@ void loop_run(struct session *s)
 		/* Records first: timers then read what they led to. */
 		if (s->kern) {
 			more = kern_poll(s);
-			idle = next_idle(s->kern, idle);
+			idle = next_idle(s, idle);
 		}
 		for (i = 0; i < n; i++) {
 			switch (ev[i].data.u32) {

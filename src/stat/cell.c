@@ -44,15 +44,26 @@ struct cell cell_layout(uint32_t ops, int hist_kind, int64_t lo, int64_t hi,
 				 cell_linear_buckets(lo, hi, step, UINT32_MAX);
 		place(&l, CF_HIST, l.nbuckets);
 	}
-	if (ops & grid) {
-		l.ngrid = GRID_BUCKETS;
-		place(&l, CF_GRID, l.ngrid);
-	}
 	if (ops & BIT(DISTINCT)) {
 		l.nhll = HLL_WORDS;
 		place(&l, CF_HLL, l.nhll);
 	}
+	if (ops & grid) {
+		l.ngrid = GRID_BUCKETS;
+		place(&l, CF_GRID, l.ngrid);
+	}
 	return l;
+}
+
+struct cell cell_without_grid(const struct cell *l)
+{
+	struct cell part = *l;
+
+	if (part.has[CF_GRID])
+		part.size = part.off[CF_GRID];
+	part.has[CF_GRID] = false;
+	part.ngrid = 0;
+	return part;
 }
 
 uint32_t cell_linear_buckets(int64_t lo, int64_t hi, int64_t step,

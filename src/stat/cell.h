@@ -13,8 +13,8 @@
  *   max            max over samples of   v ^ INT64_MIN ; 0: none, or INT64_MIN
  *   sq0 sq1 sq2    192-bit sum of squares, low word first
  *   hist[nbuckets] log: 128 (bucket 64 is the value 0), linear: as asked
- *   grid[ngrid]    quantile grid, see stat/grid.h
  *   hll[]          @distinct registers: HLL_WORDS words of 8 registers
+ *   grid[ngrid]    quantile grid, see stat/grid.h: last, see cell_without_grid()
  */
 #ifndef STAT_CELL_H
 #define STAT_CELL_H
@@ -50,6 +50,9 @@ struct cell cell_layout(uint32_t ops, int hist_kind, int64_t lo, int64_t hi,
  * fewer than 3 or more than max_buckets buckets. */
 uint32_t cell_linear_buckets(int64_t lo, int64_t hi, int64_t step,
 			     uint32_t max_buckets);
+
+/* The same without its grid: all that is left is where it was. */
+struct cell cell_without_grid(const struct cell *l);
 
 /* --- on the host --------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "stat/grid.h"
 #include "store/htab.h"
 #include "store/store.h"
 
@@ -96,6 +97,37 @@ int settled_merge(struct settled *t, const void *key, const uint64_t *from)
 		return 0;
 	t->to_other += samples_in(&t->g->cell, from);
 	return -E2BIG;
+}
+
+int settled_merge_part(struct settled *t, const void *key, const uint64_t *part)
+{
+	const struct cell *l = &t->g->part;
+	uint64_t *cell;
+
+	if (!cell_used(l, part))
+		return 0;
+	cell = cell_for(t, key);
+	cell_merge(l, cell ? cell : t->cell, part);
+	if (cell)
+		return 0;
+	t->to_other += samples_in(l, part);
+	return -E2BIG;
+}
+
+void settled_merge_octave(struct settled *t, const void *key, uint64_t octave,
+			  const uint64_t *counts)
+{
+	uint64_t *cell = (uint64_t *)htab_find(t->keyed, key);
+	unsigned i;
+
+	/* No cell: its part went to "other", or a newer key took its place. */
+	if (!cell && t->g->var->wrap)
+		return;
+	if (!cell)
+		cell = t->cell;
+	cell += t->g->cell.off[CF_GRID] / 8 + octave * GRID_SUB;
+	for (i = 0; i < GRID_SUB && octave < GRID_BUCKETS / GRID_SUB; i++)
+		cell[i] += counts[i];
 }
 
 void settled_merge_other(struct settled *t, const uint64_t *from)

@@ -23,6 +23,12 @@ void settled_free(struct settled *t);
 int settled_add(struct settled *t, const void *key, int64_t v);
 /* A cell's worth of samples; an empty cell changes nothing. */
 int settled_merge(struct settled *t, const void *key, const uint64_t *cell);
+/* Likewise, of the part that kernel maps have (plan_global.part). */
+int settled_merge_part(struct settled *t, const void *key,
+		       const uint64_t *part);
+/* GRID_SUB counters of one octave of the key's grid; after its part. */
+void settled_merge_octave(struct settled *t, const void *key, uint64_t octave,
+			  const uint64_t *counts);
 void settled_merge_other(struct settled *t, const uint64_t *cell);
 /* Adds all of from, which is of the same aggregate. */
 void settled_merge_all(struct settled *t, const struct settled *from);

@@ -14,6 +14,8 @@
 
 uint32_t store_capacity(const struct store *s, const struct plan_global *g)
 {
+	if (store_is_agg(g) && g->entries)
+		return g->entries;
 	if (store_has_map(s, g))
 		return s->plan->maps.v[g->map].max_entries;
 	if (g->var->size > 0)
@@ -219,8 +221,8 @@ void store_sum_shards(const struct plan_global *g, const uint8_t *value,
 	unsigned i;
 
 	for (i = 0; i < g->shards; i++)
-		cell_merge(&g->cell, into,
-			   (const uint64_t *)(value + i * g->cell.size));
+		cell_merge(&g->part, into,
+			   (const uint64_t *)(value + i * g->part.size));
 }
 
 int store_drain(struct store *s)
@@ -241,6 +243,24 @@ int store_drain(struct store *s)
 		s->other_events[g] += settled_take_other(s->settled[g]);
 	}
 	return err;
+}
+
+int store_drain_early(struct store *s)
+{
+	struct control *c = (struct control *)s->control;
+
+	if (!s->plan->early ||
+	    !__atomic_exchange_n(&c->drain, 0, __ATOMIC_ACQ_REL))
+		return 0;
+	return store_drain(s);
+}
+
+void store_emptied(struct store *s, const struct plan_global *g, unsigned bank)
+{
+	uint64_t *fill = (uint64_t *)(s->control + g->fill_off);
+
+	__atomic_store_n(&fill[bank], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&fill[2 + bank], 0, __ATOMIC_RELAXED);
 }
 
 int store_key_compare(const struct plan_key *k, const void *a, const void *b)
@@ -276,7 +296,7 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 		       unsigned n)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
-	size_t stride = pg->key.size + pg->cell.size;
+	size_t stride = pg->key.size + pg->part.size;
 	const uint8_t **sorted = xcalloc(n + 1, sizeof(*sorted));
 	unsigned i, nnew = 0;
 
@@ -284,15 +304,15 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 		const uint8_t *e = elems + i * stride;
 
 		if (settled_cell(s->settled[g], e))
-			settled_merge(s->settled[g], e,
-				      (const uint64_t *)(e + pg->key.size));
+			settled_merge_part(s->settled[g], e,
+				(const uint64_t *)(e + pg->key.size));
 		else
 			sorted[nnew++] = e;
 	}
 	qsort_r(sorted, nnew, sizeof(*sorted), compare_elems, (void *)&pg->key);
 	for (i = 0; i < nnew; i++)
-		settled_merge(s->settled[g], sorted[i],
-			      (const uint64_t *)(sorted[i] + pg->key.size));
+		settled_merge_part(s->settled[g], sorted[i],
+			(const uint64_t *)(sorted[i] + pg->key.size));
 	free(sorted);
 }
 

@@ -103,6 +103,8 @@ void store_drain_rows(struct store *s, unsigned bank);
 /* Adds the cells of an element's value (one CPU's) up into one. */
 void store_sum_shards(const struct plan_global *g, const uint8_t *value,
 		      uint64_t *into);
+/* The maps of a bank are empty again: their counts of keys begin anew. */
+void store_emptied(struct store *s, const struct plan_global *g, unsigned bank);
 /* Orders keys: numbers signed, strings bytewise, first key first. */
 int store_key_compare(const struct plan_key *k, const void *a, const void *b);
 /*
@@ -149,6 +151,8 @@ bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 
 /* --- aggregates, on settled totals: call store_drain() first -------------- */
 int store_drain(struct store *s);
+/* Drains if a program has asked for it. */
+int store_drain_early(struct store *s);
 /* The host's own samples. 0 or -E2BIG (went to "other"; counted in
  * other_events). key NULL: scalar. */
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v);

@@ -17,11 +17,13 @@
 
 #include "base/xalloc.h"
 #include "stat/cell.h"
+#include "stat/grid.h"
 #include "store/grace.h"
 #include "store/kern.h"
 #include "store/kern_add.h"
 #include "store/kern_map.h"
 #include "store/live.h"
+#include "store/settled.h"
 #include "store/sysbpf.h"
 
 struct kern_store {
@@ -507,8 +509,8 @@ void store_kern_quiet(struct store *s)
 static uint8_t *sum_cells(const struct plan_global *pg,
 			  const struct kern_rows *rows)
 {
-	size_t step = (size_t)pg->cell.size * pg->shards;
-	size_t i, stride = pg->key.size + pg->cell.size;
+	size_t step = (size_t)pg->part.size * pg->shards;
+	size_t i, stride = pg->key.size + pg->part.size;
 	unsigned cpu, cpus = (unsigned)(rows->value_size / step);
 	uint8_t *out = xcalloc(rows->n + 1, stride), *e = out;
 	const uint8_t *v;
@@ -547,6 +549,29 @@ static int drain_map(struct kern_store *k, unsigned g, int fd,
 		free(elems);
 		rc = kern_map_delete(fd, &rows);
 	}
+	kern_rows_free(&rows);
+	return rc;
+}
+
+/* Moves the octaves of a bank's grids. */
+static int drain_grid(struct kern_store *k, unsigned g, int fd)
+{
+	const struct plan_global *pg = &k->s.plan->globals[g];
+	struct kern_rows rows;
+	const uint8_t *key;
+	uint64_t octave;
+	size_t i;
+	int rc;
+
+	rc = kern_map_read(fd, pg->key.size + 8, GRID_SUB * 8, &rows);
+	for (i = 0; !rc && i < rows.n; i++) {
+		key = kern_rows_key(&rows, i);
+		memcpy(&octave, key + pg->key.size, 8);
+		settled_merge_octave(k->s.settled[g], key, octave,
+			(const uint64_t *)kern_rows_value(&rows, i));
+	}
+	if (!rc)
+		rc = kern_map_delete(fd, &rows);
 	kern_rows_free(&rows);
 	return rc;
 }
@@ -595,13 +620,19 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 {
 	const struct plan *p = k->s.plan;
 	const struct plan_global *pg = &p->globals[g];
+	int rc;
 
 	if (!store_is_agg(pg) || !pg->key.n || !store_has_map(&k->s, pg))
 		return 0;
 	if (store_is_live(pg))
 		return copy_map(k, g);
-	return drain_map(k, g, k->bank_fd[pg->map][bank],
-			 p->maps.v[pg->map].inner);
+	rc = drain_map(k, g, k->bank_fd[pg->map][bank],
+		       p->maps.v[pg->map].inner);
+	if (!rc && pg->grid_map != UINT32_MAX)
+		rc = drain_grid(k, g, k->bank_fd[pg->grid_map][bank]);
+	if (pg->early)
+		store_emptied(&k->s, pg, bank);
+	return rc;
 }
 
 static int kern_drain(struct store *s)

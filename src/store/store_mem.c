@@ -135,7 +135,7 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 			struct htab *h)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
-	uint64_t *sum = xcalloc(1, pg->cell.size);
+	uint64_t *sum = xcalloc(1, pg->part.size);
 	uint32_t e;
 	unsigned cpu;
 
@@ -147,14 +147,28 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 				  (size_t)pg->shards * pg->cell.size);
 			continue;
 		}
-		memset(sum, 0, pg->cell.size);
+		memset(sum, 0, pg->part.size);
 		for (cpu = 0; cpu < m->ncpus; cpu++)
 			store_sum_shards(pg, v + cpu * m->value_size, sum);
-		settled_merge(s->settled[g], htab_key(h, e), sum);
+		settled_merge_part(s->settled[g], htab_key(h, e), sum);
 	}
 	free(sum);
 	if (!store_is_live(pg))
 		htab_clear(h);
+}
+
+static void drain_grid(struct store *s, unsigned g, struct htab *h)
+{
+	uint64_t octave;
+	uint32_t e;
+
+	for (e = htab_first(h); e != HTAB_NONE; e = htab_next(h, e)) {
+		memcpy(&octave,
+		       htab_key(h, e) + s->plan->globals[g].key.size, 8);
+		settled_merge_octave(s->settled[g], htab_key(h, e), octave,
+				     (uint64_t *)htab_value(h, e));
+	}
+	htab_clear(h);
 }
 
 static int mem_drain(struct store *s)
@@ -175,6 +189,10 @@ static int mem_drain(struct store *s)
 		bank = m->bank[1] ? old : 0;
 		if (m->bank[bank])
 			drain_table(s, g, m, m->bank[bank]);
+		if (pg->grid_map != UINT32_MAX)
+			drain_grid(s, g, mem->maps[pg->grid_map].bank[old]);
+		if (pg->early)
+			store_emptied(s, pg, old);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "store/settled.h"
 
 vm_helper *host_helper_at(int64_t id)
 {
@@ -205,11 +206,18 @@ void vm_warn_full(struct vm *vm, unsigned g)
 	if (vm->warned_full[g] || !vm->s->other_events[g])
 		return;
 	vm->warned_full[g] = true;
-	vm_warn(vm,
-		"array %s is full (%lld keys): samples of further keys are "
-		"counted together as \"other\"; declare it as %s[%lld] to keep "
-		"them apart",
-		v->name, (long long)size, v->name, (long long)size * 4);
+	if (settled_count(vm->s->settled[g]) < size)
+		vm_warn(vm,
+			"array %s filled up faster than it could be emptied: "
+			"samples of further keys are counted together as "
+			"\"other\"; declare it as %s[%lld] to give it more room",
+			v->name, v->name, (long long)size * 4);
+	else
+		vm_warn(vm,
+			"array %s is full (%lld keys): samples of further keys "
+			"are counted together as \"other\"; declare it as "
+			"%s[%lld] to keep them apart",
+			v->name, (long long)size, v->name, (long long)size * 4);
 }
 
 void vm_drain(struct vm *vm)

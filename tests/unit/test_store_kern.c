@@ -61,10 +61,12 @@ static bool world_open(struct world *w)
 		w->var[i].width = 8;
 		w->pg[i].value_width = 8;
 		w->pg[i].shards = 1;
+		w->pg[i].grid_map = UINT32_MAX;
 		w->pg[i].other_off = w->pg[i].full_off = UINT32_MAX;
 		if (i >= G_AGG)
 			w->pg[i].cell = cell_layout(1 << STAT_COUNT |
 						    1 << STAT_SUM, 0, 0, 0, 0);
+		w->pg[i].part = w->pg[i].cell;
 	}
 	p->ncpus = (unsigned)libbpf_num_possible_cpus();
 	for (p->nrows = 1; p->nrows < p->ncpus; p->nrows *= 2)

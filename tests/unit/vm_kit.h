@@ -86,6 +86,7 @@ static inline void kit_var(struct kit *k, unsigned i, const char *name,
 	    .value_width = type == TY_STRING ? 32 : 8,
 	    .lock_group = UINT32_MAX,
 	    .shards = 1,
+	    .grid_map = UINT32_MAX,
 	};
 	vec_push(k->c.a, &k->prog.globals, v);
 }
@@ -124,6 +125,7 @@ static inline void kit_globals(struct kit *k)
 	kit_key(&k->globals[KIT_K].key, false);
 	k->globals[KIT_K].cell =
 	    cell_layout(1u << STAT_SUM, HIST_NONE, 0, 0, 0);
+	k->globals[KIT_K].part = k->globals[KIT_K].cell;
 	k->globals[KIT_K].map = KIT_MAP_K;
 	k->globals[KIT_K].other_off = k->globals[KIT_S].cell.size;
 }
