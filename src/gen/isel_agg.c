@@ -127,6 +127,18 @@ static void count_key(struct emit *e, uint32_t map)
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)half, below);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, drain));
 	asm_storei(e->as, 4, R1, 0, 1);
+	/* The host looks at that word now and then; the first key over the
+	 * half wakes it. */
+	asm_jifi(e->as, BPF_JNE, R0, (int32_t)half, below);
+	asm_map(e->as, R1, MAP_RING);
+	asm_imm(e->as, R2, sizeof(struct record));
+	asm_imm(e->as, R3, 0);
+	asm_call(e->as, KH_RING_RESERVE);
+	asm_jifi(e->as, BPF_JEQ, R0, 0, below);
+	asm_imm(e->as, R1, REC_DRAIN | e->f->probe->index << 16);
+	asm_store(e->as, 8, R0, 0, R1);
+	asm_mov(e->as, R1, R0);
+	isel_submit(e, true);
 	asm_bind(e->as, below);
 }
 

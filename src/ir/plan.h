@@ -181,7 +181,8 @@ uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 
 /* Records in the ring buffer. All start with this header. */
 enum record_kind {
-	REC_PRINT = 1, REC_RESUME, REC_ERROR, REC_EXIT, REC_WARN, REC_LOG
+	REC_PRINT = 1, REC_RESUME, REC_ERROR, REC_EXIT, REC_WARN, REC_LOG,
+	REC_DRAIN /* see control.drain: now */
 };
 struct record {
 	uint16_t kind;

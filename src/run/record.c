@@ -152,6 +152,9 @@ void record_take(struct session *s, const struct record *r, size_t n)
 	case REC_EXIT:
 		session_stop(s);
 		return;
+	case REC_DRAIN:
+		store_drain_early(s->store);
+		return;
 	case REC_WARN: {
 		char *copy = strndup(text, (size_t)len);
 
