@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "sema/agg_mode.h"
 #include "sema/calls.h"
 #include "sema/effects.h"
 #include "sema/sema.h"
@@ -162,12 +163,14 @@ static void note_assign(struct node *n, void *ctx)
 
 static unsigned tid_keys(struct excl *x, const struct node *n)
 {
+	const node_list *keys = n->kind == N_INDEX ? &n->u.index.keys
+						   : &n->u.in.keys;
 	unsigned i, bits = 0;
 
-	if (n->kind != N_INDEX)
+	if (n->kind != N_INDEX && n->kind != N_IN)
 		return 0;
-	for (i = 0; i < n->u.index.keys.n; i++)
-		if (is_tid(x, n->u.index.keys.v[i]))
+	for (i = 0; i < keys->n; i++)
+		if (is_tid(x, keys->v[i]))
 			bits |= 1u << i;
 	return bits;
 }
@@ -262,6 +265,24 @@ static void delete (struct excl *x, struct node *a)
 		touch(x, v, wild ? AC_WALK : AC_SET, a);
 	if (v && v->is_global && (v->arity > 0 || v->type == TY_STATS))
 		vec_last(x->all).deletes = true;
+}
+
+static void in(struct excl *x, struct node *n)
+{
+	struct var *v = named(n->u.in.array);
+	bool wild = false;
+	unsigned i;
+
+	for (i = 0; i < n->u.in.keys.n; i++) {
+		walk(x, n->u.in.keys.v[i]);
+		wild |= n->u.in.keys.v[i]->kind == N_WILD;
+	}
+	if (v && v->type == TY_STATS)
+		touch(x, v, AC_STAT, n);
+	else if (v)
+		touch(x, v, wild ? AC_WALK : AC_READ, n);
+	else
+		walk(x, n->u.in.array);
 }
 
 /* --- control flow --------------------------------------------------------- */
@@ -405,6 +426,9 @@ static void walk(struct excl *x, struct node *n)
 		return;
 	case N_DELETE:
 		delete (x, n->u.unary.a);
+		return;
+	case N_IN:
+		in(x, n);
 		return;
 	case N_STAT:
 		a = n->u.stat.a;
@@ -766,158 +790,6 @@ static const char *free_text(struct excl *x, const struct handler *h)
 	return h->all.n ? text : "no lock: no globals";
 }
 
-/* --- live or banked ------------------------------------------------------- */
-
-/*
- * An aggregate that a kernel handler reads or deletes is live. What comes
- * after a step that only the host can take runs on the host.
- */
-enum { MODE_KERNEL, MODE_HOST };
-
-struct modes {
-	bool host;
-	uint8_t *fn; /* by function.index: how a call of it ends */
-};
-
-static void mode_walk(struct modes *m, struct node *n);
-
-static int mode_child(struct node **child, void *ctx)
-{
-	if (*child)
-		mode_walk(ctx, *child);
-	return 0;
-}
-
-/* What needs only 64-bit arithmetic; the rest continues on the host. */
-static bool kernel_reads(enum stat_op op)
-{
-	return op == STAT_COUNT || op == STAT_SUM || op == STAT_MIN ||
-	       op == STAT_MAX || op == STAT_AVG;
-}
-
-static void live(struct modes *m, struct node *a)
-{
-	struct var *v = named(a);
-
-	if (!m->host && v && v->type == TY_STATS)
-		v->mode = AGG_LIVE;
-}
-
-static void mode_branch(struct modes *m, struct node *a, struct node *b)
-{
-	bool before = m->host, one;
-
-	mode_walk(m, a);
-	one = m->host;
-	m->host = before;
-	if (b)
-		mode_walk(m, b);
-	m->host = m->host && one;
-}
-
-static void mode_walk(struct modes *m, struct node *n)
-{
-	struct function *f;
-	struct node *a;
-
-	switch (n->kind) {
-	case N_STAT:
-		if (kernel_reads(n->u.stat.op))
-			live(m, n->u.stat.a);
-		else
-			m->host = true;
-		break;
-	case N_HIST_AT:
-		live(m, n->u.hist_at.hist->u.hist.a);
-		break;
-	case N_IN:
-		live(m, n->u.in.array);
-		break;
-	case N_PRINT:
-		a = n->u.print.args.n == 1 ? n->u.print.args.v[0] : NULL;
-		if (a &&
-		    (a->kind == N_HIST ||
-		     (a->kind == N_STAT && a->u.stat.op == STAT_QUANTILES)))
-			m->host = true;
-		break;
-	case N_DELETE:
-		a = n->u.unary.a;
-		if (a->kind == N_NAME && named(a) && named(a)->arity > 0)
-			m->host = true;
-		live(m, a);
-		break;
-	case N_FOREACH:
-		m->host = true;
-		break;
-	case N_IF:
-		mode_walk(m, n->u.ternary.a);
-		mode_branch(m, n->u.ternary.b, n->u.ternary.c);
-		return;
-	case N_CALL:
-		if (n->u.call.builtin && (n->u.call.builtin->flags & BF_HOST))
-			m->host = true;
-		for (f = n->u.call.fn; f && !m->host; f = f->overload)
-			m->host = m->fn[f->index] == MODE_HOST;
-		break;
-	default:
-		break;
-	}
-	node_each_child(n, mode_child, m);
-}
-
-static void note_called(struct node *n, void *ctx)
-{
-	bool *called = ctx;
-	struct function *f;
-
-	if (n->kind == N_CALL)
-		for (f = n->u.call.fn; f; f = f->overload)
-			called[f->index] = true;
-}
-
-/* Functions that a kernel handler may reach: callers before callees. */
-static void kernel_calls(struct excl *x, bool *called)
-{
-	struct program *p = x->p;
-	unsigned i, k;
-
-	for (i = 0; i < p->probes.n; i++)
-		if (p->probes.v[i]->place == PLACE_KERNEL)
-			walk_nodes(p->probes.v[i]->body, note_called, called);
-	for (k = 0; k <= x->order.ncircle; k++)
-		for (i = x->order.n; i-- > 0;)
-			if (called[x->order.v[i]])
-				walk_nodes(p->functions.v[x->order.v[i]]->body,
-					   note_called, called);
-}
-
-/*
- * Functions are walked callees first, as if called in the kernel: a little too
- * much is live when one is only ever called on the host.
- */
-static void set_modes(struct excl *x)
-{
-	struct program *p = x->p;
-	struct modes m = {0};
-	bool *called = arena_array(x->c->a, bool, p->functions.n + 1);
-	unsigned i;
-
-	m.fn = arena_array(x->c->a, uint8_t, p->functions.n + 1);
-	kernel_calls(x, called);
-	for (i = 0; i < x->order.n; i++) {
-		unsigned f = x->order.v[i];
-
-		m.host = !called[f];
-		mode_walk(&m, p->functions.v[f]->body);
-		m.fn[f] = m.host && called[f] ? MODE_HOST : MODE_KERNEL;
-	}
-	for (i = 0; i < p->probes.n; i++) {
-		m.host = false;
-		if (p->probes.v[i]->place == PLACE_KERNEL)
-			mode_walk(&m, p->probes.v[i]->body);
-	}
-}
-
 /* Tests of the tests: invariants must break without locks. */
 static bool forced_off(const struct compile *c)
 {
@@ -940,7 +812,7 @@ struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 	x.order = calls_order(c, p);
 	x.effects = effects_make(c->a, p, false);
 	x.fn = arena_array(c->a, struct summary, p->functions.n + 1);
-	set_modes(&x);
+	agg_modes(c, p, &x.order);
 	e->lock_of = arena_array(c->a, uint32_t, p->globals.n + 1);
 	e->probe_locks = arena_array(c->a, uint32_t, p->probes.n + 1);
 	e->why = arena_array(c->a, const char *, p->probes.n + 1);

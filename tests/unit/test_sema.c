@@ -258,7 +258,7 @@ TEST(by_thread)
 	if (access("/sys/kernel/tracing/events/sched", R_OK))
 		return;
 	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
-			"{ if (tid() in t) delete t[tid()] } "
+			"{ if (tid() in t) delete t[tid()] else t[tid()] = 1 } "
 			"probe end { println(t[1]) }"),
 		  "--");
 	CHECK_STR(locks("global t probe kernel.trace(\"sys_enter\") "
