@@ -197,6 +197,30 @@ static int64_t hook_target(void *ctx)
 	return s->child.pid ? s->child.pid : s->o->pid;
 }
 
+/* A handler that was running when the first signal came may finish its report,
+ * but not keep the session from ending. A second signal ends it at once. */
+static bool hook_interrupted(void *ctx)
+{
+	enum { LENIENCE_NS = 1000000000 };
+	struct session *s = ctx;
+	unsigned before = s->signals;
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	loop_signals(s);
+	if (s->signals > before)
+		s->signal_ns = now;
+	if (s->signals < 2 &&
+	    (!s->signal_ns || now - s->signal_ns <= LENIENCE_NS))
+		return false;
+	if (!s->no_note)
+		session_note(s, "WARNING: a handler was still running: its "
+			     "output ends here");
+	s->no_note = true;
+	if (!s->status)
+		s->status = EXIT_FAILED;
+	return true;
+}
+
 void hooks_init(struct session *s)
 {
 	s->hooks = (struct vm_hooks){
@@ -209,5 +233,6 @@ void hooks_init(struct session *s)
 		.who = hook_who,
 		.record = hook_record,
 		.target = hook_target,
+		.interrupted = hook_interrupted,
 	};
 }

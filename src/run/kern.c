@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "run/state.h"
 #include "store/kern.h"
 #include "store/sysbpf.h"
@@ -81,6 +83,9 @@ int kern_open(struct session *s)
 	int rc;
 
 	k->ring_fd = -1;
+	k->stats_fd = -1;
+	if (s->o->timing)
+		k->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	s->kern = k;
 	if (!sends_records(s))
 		s->g->plan->ring_bytes = 0;
@@ -258,6 +263,7 @@ void kern_close(struct session *s)
 	if (!k)
 		return;
 	ring_close(s);
+	shut(k->stats_fd);
 	for (i = k->nprogs; i-- > 0;) {
 		struct kern_prog *p = &k->progs[i];
 

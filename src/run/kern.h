@@ -31,6 +31,7 @@ struct kern {
 	struct ring_buffer *ring;
 	int ring_fd;	/* epoll descriptor; -1: no program sends records */
 	unsigned taken;	/* records of this turn */
+	int stats_fd;	/* while open the kernel counts and times programs */
 	bool over_limit; /* reported: more skips than MAXSKIPPED */
 };
 

@@ -22,14 +22,58 @@ static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 	into->stopped += c->stopped;
 }
 
-static int prog_fd_of(const struct session *s, const struct probe *p)
+static const struct kern_prog *prog_of(const struct session *s,
+				       const struct probe *p)
 {
 	unsigned i;
 
 	for (i = 0; s->kern && i < s->kern->nprogs; i++)
 		if (s->kern->progs[i].probe == p)
-			return s->kern->progs[i].prog_fd;
-	return -1;
+			return &s->kern->progs[i];
+	return NULL;
+}
+
+static int prog_fd_of(const struct session *s, const struct probe *p)
+{
+	const struct kern_prog *k = prog_of(s, p);
+
+	return k ? k->prog_fd : -1;
+}
+
+static int link_fd_of(const struct session *s, const struct probe *p)
+{
+	const struct kern_prog *k = prog_of(s, p);
+
+	return k && k->attached ? k->at.link_fd : -1;
+}
+
+/*
+ * Entries that the kernel's kprobe layer skipped, as bpf_link_info tells since
+ * 6.7: newer than the headers, so by its offsets.
+ */
+static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
+{
+	enum { TYPE_OFF = 0, EVENT_TYPE_OFF = 16, MULTI_OFF = 32,
+	       EVENT_OFF = 48, LINK_PERF = 7, LINK_MULTI = 8,
+	       EVENT_KPROBE = 3, EVENT_KRETPROBE = 4 };
+	union {
+		uint8_t b[128];
+		uint64_t align;
+	} info = { { 0 } };
+	uint32_t size = sizeof(info), type, event;
+	uint64_t missed = 0;
+	int fd = link_fd_of(s, p);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info.b, &size))
+		return 0;
+	memcpy(&type, info.b + TYPE_OFF, sizeof(type));
+	memcpy(&event, info.b + EVENT_TYPE_OFF, sizeof(event));
+	if (type == LINK_MULTI && size >= MULTI_OFF + sizeof(missed))
+		memcpy(&missed, info.b + MULTI_OFF, sizeof(missed));
+	else if (type == LINK_PERF && size >= EVENT_OFF + sizeof(missed) &&
+		 (event == EVENT_KPROBE || event == EVENT_KRETPROBE))
+		memcpy(&missed, info.b + EVENT_OFF, sizeof(missed));
+	return missed;
 }
 
 void ledger_read(struct session *s, const struct probe *p,
@@ -48,8 +92,10 @@ void ledger_read(struct session *s, const struct probe *p,
 			    plan->counts_off) + p->index);
 	ret->n.lock_skips += s->half_skips[p->index];
 	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
+	ret->entered = ret->n.hits + ret->n.stopped;
+	ret->misses = kprobe_misses(s, p);
 	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size)) {
-		ret->misses = info.recursion_misses;
+		ret->misses += info.recursion_misses;
 		ret->run_ns = info.run_time_ns;
 		ret->run_cnt = info.run_cnt;
 	}
@@ -73,13 +119,14 @@ static void say(char *buf, size_t size, uint64_t n, const char *what)
 static void causes(const struct ledger_row *r, char *buf, size_t size)
 {
 	buf[0] = 0;
-	say(buf, size, r->misses, "skipped by the kernel (it was in a probe "
-	    "or in the bpf system call on that CPU)");
-	say(buf, size, r->n.lock_skips, "gave up waiting for globals");
-	say(buf, size, r->n.nest_skips, "found another handler interrupted "
-	    "on that CPU");
-	say(buf, size, r->n.ring_full, "records had no room in the event "
-	    "buffer (-s makes it larger)");
+	say(buf, size, r->misses, "were skipped by the kernel, which was in a "
+	    "handler or in the bpf system call on that CPU");
+	say(buf, size, r->n.lock_skips, "gave up waiting for globals that "
+	    "another handler held (-vv says which)");
+	say(buf, size, r->n.nest_skips, "interrupted another handler of this "
+	    "script on that CPU");
+	say(buf, size, r->n.ring_full, "had no room in the event buffer for "
+	    "what they print (-s MIB makes it larger)");
 }
 
 static void report_hits(struct session *s, const struct ledger_row *r)
@@ -99,11 +146,37 @@ static void report_hits(struct session *s, const struct ledger_row *r)
 		r->probe->index);
 }
 
-/* Scalar counters can only disagree when a program and tally disagree about
- * where they are: that would make every other number doubtful. */
-static bool identity_holds(const struct ledger_row *r)
+/* All that programs and tally count must fit what the kernel counts (with -t):
+ * entries = handled + skips + those after the end. The probes go on being hit
+ * while this is read, so the kernel's number lies between two readings. */
+static bool identity_holds(struct session *s, const struct ledger_row *r)
 {
-	return r->n.lock_skips + r->n.nest_skips <= r->n.hits;
+	struct ledger_row later;
+
+	if (r->n.lock_skips + r->n.nest_skips > r->n.hits)
+		return false;
+	if (!r->run_cnt)
+		return true;
+	ledger_read(s, r->probe, &later);
+	return r->entered <= r->run_cnt && r->run_cnt <= later.entered;
+}
+
+/* Samples that are in an array's other cell. */
+static void report_other(struct session *s)
+{
+	unsigned g;
+
+	for (g = 0; g < s->g->plan->nglobals; g++) {
+		const struct plan_global *pg = &s->g->plan->globals[g];
+
+		if (!store_is_agg(pg) || !s->store->other_events[g])
+			continue;
+		session_note(s, "WARNING: array %s was full: %" PRIu64
+			     " samples of further keys are in its total, but "
+			     "in no element; a larger [size] or "
+			     "-DMAXMAPENTRIES makes room", pg->var->name,
+			     s->store->other_events[g]);
+	}
 }
 
 void ledger_report(struct session *s)
@@ -121,9 +194,12 @@ void ledger_report(struct session *s)
 		ledger_read(s, s->prog->probes.v[i], &r);
 		if (all)
 			report_hits(s, &r);
-		if (!identity_holds(&r))
+		if (!identity_holds(s, &r))
 			session_note(s, "WARNING: the counters of probe %s "
-				     "contradict each other", r.probe->pp);
+				     "contradict each other: %" PRIu64
+				     " entered, %" PRIu64 " by the kernel's "
+				     "count", r.probe->pp, r.entered,
+				     r.run_cnt);
 		if (!ledger_lost(&r))
 			continue;
 		lost = true;
@@ -133,6 +209,8 @@ void ledger_report(struct session *s)
 		session_note(s, "WARNING: probe %s: of %" PRIu64 " events, %s",
 			     r.probe->pp, r.n.hits + r.misses, why);
 	}
+	if (all)
+		report_other(s);
 	if (lost && s->o->strict && !s->status)
 		s->status = EXIT_LOSS;
 }

@@ -19,7 +19,8 @@ struct ledger_row {
 	const struct probe *probe;
 	struct probe_counts n;	/* summed over the CPUs */
 	uint64_t handled;	/* handlers that ran to an end or an error */
-	uint64_t misses;	/* bpf_prog_info.recursion_misses */
+	uint64_t entered;	/* hits, and those after the end */
+	uint64_t misses;	/* entries that the kernel itself skipped */
 	uint64_t run_ns, run_cnt; /* when the kernel keeps BPF statistics */
 };
 

@@ -67,23 +67,33 @@ int loop_open(struct session *s)
 	return rc;
 }
 
-/* The first signal ends the session in order; then the default action is back,
- * so that a second one quits at once, whatever an end probe is doing. */
+void loop_let_die(struct session *s)
+{
+	sigset_t set;
+
+	output_flush(&s->out);
+	end_signals(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* The first signal ends the session in order. A second one ends the handler
+ * that runs, too, and what was printed is written; then the default action is
+ * back. */
 void loop_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
-	sigset_t set;
 
+	if (s->signal_fd < 0)
+		return;
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR2) {
 			output_flush(&s->out);
 			output_rotate(&s->out);
 			continue;
 		}
-		s->signals++;
 		session_stop(s);
-		end_signals(&set);
-		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		if (++s->signals > 1)
+			loop_let_die(s);
 	}
 }
 

@@ -70,6 +70,8 @@ bool session_handle(struct session *s, const struct probe *p)
 {
 	const struct code *code = session_code(s, p, PLACE_HOST);
 
+	s->signal_ns = 0; /* the lenience is each handler's own */
+
 	if (p->kicked)
 		return kern_kick(s, p);
 	if (!code || vm_run_probe(s->vm, code) >= 0)
@@ -287,6 +289,9 @@ static void closing_lines(struct session *s)
 
 static void session_close(struct session *s)
 {
+	/* Detaching can take long, and there is nothing left to lose. */
+	if (s->loop_open)
+		loop_let_die(s);
 	kern_close(s);
 	loop_close(s);
 	child_close(&s->child);

@@ -59,6 +59,8 @@ struct session {
 	int epoll_fd, timer_fd, signal_fd;
 	int64_t armed_ns;	/* deadline timer_fd is set to */
 	unsigned signals;	/* received */
+	bool no_note;		/* it was said that a handler was ended */
+	int64_t signal_ns;	/* when the first came while a handler ran */
 	bool loop_open;
 
 	struct map *warned;	/* texts of warn() */
@@ -110,6 +112,8 @@ void loop_run(struct session *s);
 void loop_close(struct session *s);
 /* Takes signals that have come, without waiting. */
 void loop_signals(struct session *s);
+/* From here on a signal kills; what was printed is written before. */
+void loop_let_die(struct session *s);
 
 /* --- run/vmrun.c --------------------------------------------------------- */
 /* Runs all of --events: kernel probes in the VM, on the events' clock. */
