@@ -87,14 +87,6 @@ static struct fmt *fold_literals(struct build *b, const struct fmt *fmt,
 	return f;
 }
 
-static void print_newline(struct build *b)
-{
-	struct fmt *f = arena_new_of(b->a, struct fmt);
-
-	add_text(b, f, build_text(b, "\n"));
-	emit_n(b, OP_PRINT, 0, NULL)->fmt = fmt_make(b, f, NULL, 0);
-}
-
 /* print(@hist_log(x)), print(@quantiles(x)). */
 static struct ir_val print_hist(struct build *b, struct node *n,
 				struct node *what)
@@ -114,10 +106,8 @@ static struct ir_val print_hist(struct build *b, struct node *n,
 		i->dst = tmp_str(b, n->width);
 		i->has_dst = true;
 	}
+	/* println() adds no newline to the one that a histogram ends with. */
 	emit_fail(b, i, "empty aggregate");
-	if (!n->u.print.to_string && (n->u.print.kind == PRINT_PRINTLN ||
-				      n->u.print.kind == PRINT_PRINTDLN))
-		print_newline(b);
 	b->here = old;
 	return i->has_dst ? val_reg(i->dst) : NOVAL;
 }
