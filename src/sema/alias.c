@@ -208,6 +208,48 @@ static void add_block(struct compile *c, struct node *to, struct node *b)
 		vec_push(c->a, &to->u.block.stmts, node_clone(c->a, b));
 }
 
+/* --- @probewrite ---------------------------------------------------------- */
+
+struct written {
+	struct node *handler; /* as the script has it, without alias blocks */
+	const char *name;
+	bool found;
+};
+
+static void look_for_write(struct node *n, void *ctx)
+{
+	struct written *w = ctx;
+	const struct node *a = n->kind == N_ASSIGN   ? n->u.binary.a
+			       : n->kind == N_INCDEC ? n->u.incdec.a
+						     : NULL;
+
+	if (a && a->kind == N_NAME)
+		w->found |= a->u.name.name == w->name;
+	else if (a && a->kind == N_TARGET)
+		w->found |= a->u.target.name == w->name;
+}
+
+/* @probewrite(v) in an alias' blocks: does the handler assign to v? */
+static void decide_probewrite(struct node *n, void *ctx)
+{
+	struct written *w = ctx;
+	const struct node *a;
+
+	if (n->kind != N_ATWORD || strcmp(n->u.atword.word, "@probewrite") ||
+	    n->u.atword.args.n != 1)
+		return;
+	a = n->u.atword.args.v[0];
+	w->name = a->kind == N_NAME	? a->u.name.name
+		  : a->kind == N_TARGET ? a->u.target.name
+					: NULL;
+	w->found = false;
+	if (w->name)
+		walk_nodes(w->handler, look_for_write, w);
+	n->kind = N_NUM;
+	n->type = TY_LONG;
+	n->u.num = w->found;
+}
+
 /* Prologues from the innermost alias out, the handler, and epilogues back. */
 static struct node *make_body(struct expand *x, const struct link *link)
 {
@@ -215,6 +257,7 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	struct node *body;
 	const struct link *l;
 	const struct link *stack[ALIAS_DEPTH_MAX];
+	struct written w = {.handler = x->decl->body};
 	unsigned n = 0;
 
 	if (!link)
@@ -232,6 +275,7 @@ static struct node *make_body(struct expand *x, const struct link *link)
 			  l->alias->is_epilogue ? l->alias->body
 						: l->alias->epilogue);
 	}
+	walk_nodes(body, decide_probewrite, &w);
 	return body;
 }
 

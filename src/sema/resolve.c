@@ -710,7 +710,7 @@ static void resolve_atword(struct scope *sc, struct node *n)
 	const char *word = n->u.atword.word;
 
 	if (!strcmp(word, "@probewrite")) {
-		/* Never set: nothing can be written. */
+		/* Outside an alias there is no handler to ask about. */
 		n->kind = N_NUM;
 		n->type = TY_LONG;
 		n->u.num = 0;
