@@ -496,6 +496,8 @@ static void resolve_call(struct scope *sc, struct node *n)
 		for (i = 0; i < nargs; i++)
 			target_assigned(s, n->u.call.fn->params.v[i],
 					n->u.call.args.v[i]);
+	} else if (b && b->id == BI_RETURNVAL && target_returnval(sc, n)) {
+		return;
 	} else if (b) {
 		n->u.call.builtin = b;
 		note_builtin(s, b);

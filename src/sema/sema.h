@@ -103,6 +103,8 @@ struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 /* n: N_TARGET, N_ARROW or N_ADDRESS whose children are resolved. */
 void target_resolve(struct scope *sc, struct node *n);
 bool target_defined(struct scope *sc, struct node *n);
+/* returnval() becomes $return where no register has it. */
+bool target_returnval(struct scope *sc, struct node *n);
 /* @enum("NAME") and @const("NAME") become numbers. */
 void target_constant(struct scope *sc, struct node *n);
 /* Notes what v points to, if value says so. */

@@ -313,6 +313,22 @@ void target_resolve(struct scope *sc, struct node *n)
 		n->type = TY_LONG;
 }
 
+bool target_returnval(struct scope *sc, struct node *n)
+{
+	struct compile *c = sc->s->c;
+	struct node *t;
+
+	if (!has_family(sc) || !sc->probe->is_return ||
+	    sc->probe->prog == PROG_KPROBE)
+		return false;
+	t = node_new(c->a, N_TARGET, n->span);
+	t->u.target.name = str_internz(c->str, "$return");
+	if (resolve_target(sc, t, true))
+		return false;
+	*n = *t;
+	return true;
+}
+
 static bool constant(struct compile *c, const struct node *n, int64_t *ret)
 {
 	const struct node *a =
