@@ -259,10 +259,20 @@ static void resume(struct emit *e)
 
 /* --- the statement counter ----------------------------------------------- */
 
+/* The count as a value that the verifier does not know: to it the loop goes on
+ * even from here, counting on from a known range for ever. */
+static void forget_count(struct emit *e, int off)
+{
+	asm_value(e->as, R2, MAP_CONTROL, offsetof(struct control, pad1));
+	asm_load(e->as, 8, R0, R2, 0);
+	asm_store(e->as, 8, emit_pseudo(e, PS_ROOT, R1), off, R0);
+}
+
 static void act(struct emit *e)
 {
 	int64_t max = e->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE];
 	int off = e->root->act_off;
+	unsigned within = asm_label(e->as);
 	int base = FP;
 
 	e->root->act_used = true;
@@ -277,13 +287,15 @@ static void act(struct emit *e)
 	if (!e->ins->target[1])
 		return;
 	if (max <= INT32_MAX) {
-		asm_jifi(e->as, BPF_JGT, R0, (int32_t)max,
-			 emit_block(e, e->ins->target[1]));
+		asm_jifi(e->as, BPF_JLE, R0, (int32_t)max, within);
 	} else {
 		asm_imm(e->as, R2, max);
-		asm_jif(e->as, BPF_JGT, R0, R2,
-			emit_block(e, e->ins->target[1]));
+		asm_jif(e->as, BPF_JLE, R0, R2, within);
 	}
+	if (e->body)
+		forget_count(e, off);
+	asm_jmp(e->as, emit_block(e, e->ins->target[1]));
+	asm_bind(e->as, within);
 	emit_ok(e);
 }
 

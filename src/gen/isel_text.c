@@ -220,109 +220,83 @@ static void position(struct emit *e)
 
 /* --- numbers ------------------------------------------------------------- */
 
-/* r1 = the value of the digit in r1, or goes to end; the base is in r2. */
-static void digit(struct emit *e, unsigned end)
+/*
+ * r0 = r0 * base + the digit i behind r3, as long as all were digits: r4 is
+ * all ones until then, else 0. Without branches: each would wait in the
+ * verifier for the rest of the handler.
+ */
+static void digit(struct emit *e, int32_t base, uint32_t table, int i)
 {
-	unsigned decimal = asm_label(e->as), known = asm_label(e->as);
-
-	asm_jifi(e->as, BPF_JLE, R1, '9', decimal);
-	asm_alui(e->as, BPF_OR, R1, 32);
-	asm_jifi(e->as, BPF_JLT, R1, 'a', end);
-	asm_jifi(e->as, BPF_JGT, R1, 'z', end);
-	asm_alui(e->as, BPF_SUB, R1, 'a' - 10);
-	asm_jmp(e->as, known);
-	asm_bind(e->as, decimal);
-	asm_jifi(e->as, BPF_JLT, R1, '0', end);
-	asm_alui(e->as, BPF_SUB, R1, '0');
-	asm_bind(e->as, known);
-	asm_jif(e->as, BPF_JGE, R1, R2, end);
+	asm_load(e->as, 1, R1, R3, i);
+	asm_value(e->as, R5, MAP_RODATA, table);
+	asm_alu(e->as, BPF_ADD, R5, R1);
+	asm_load(e->as, 1, R1, R5, 0);
+	/* 128 is no digit */
+	asm_mov(e->as, R5, R1);
+	asm_alui(e->as, BPF_RSH, R5, 7);
+	asm_alui(e->as, BPF_SUB, R5, 1);
+	asm_alu(e->as, BPF_AND, R4, R5);
+	asm_mov(e->as, R5, R4);
+	asm_alui(e->as, BPF_AND, R5, base - 1);
+	asm_alui(e->as, BPF_ADD, R5, 1);
+	asm_alu(e->as, BPF_MUL, R0, R5);
+	asm_alu(e->as, BPF_AND, R1, R4);
+	asm_alu(e->as, BPF_ADD, R0, R1);
 }
 
-/* Goes to `no` unless the text at r3 begins with 0x. */
-static void hex_prefix(struct emit *e, unsigned no)
+/* Offset in RODATA of the values of all bytes as digits. */
+static uint32_t digit_table(struct emit *e, int base)
 {
-	asm_load(e->as, 1, R1, R3, 0);
-	asm_jifi(e->as, BPF_JNE, R1, '0', no);
-	asm_load(e->as, 1, R1, R3, 1);
-	asm_alui(e->as, BPF_OR, R1, 32);
-	asm_jifi(e->as, BPF_JNE, R1, 'x', no);
-}
+	uint8_t *t = arena_alloc(e->c->a, 256);
 
-/* r2 = the base that the text at r3 is in. */
-static void find_base(struct emit *e)
-{
-	unsigned octal = asm_label(e->as), done = asm_label(e->as);
-
-	asm_imm(e->as, R2, 10);
-	asm_load(e->as, 1, R1, R3, 0);
-	asm_jifi(e->as, BPF_JNE, R1, '0', done);
-	asm_imm(e->as, R2, 16);
-	hex_prefix(e, octal);
-	asm_load(e->as, 1, R1, R3, 2);
-	digit(e, octal);
-	asm_jmp(e->as, done);
-	asm_bind(e->as, octal);
-	asm_imm(e->as, R2, 8);
-	asm_bind(e->as, done);
-}
-
-/* r3 = where the digits begin, r2 = the base; goes to end for a wrong base. */
-static void before_digits(struct emit *e, const struct ir_val *base,
-			  unsigned end)
-{
-	unsigned given = asm_label(e->as), plain = asm_label(e->as);
-	bool any = base->kind != VAL_NUM;
-
-	if (any) {
-		asm_jifi(e->as, BPF_JNE, R2, 0, given);
-		find_base(e);
-		asm_bind(e->as, given);
-		asm_jifi(e->as, BPF_JLT, R2, 2, end);
-		asm_jifi(e->as, BPF_JGT, R2, 36, end);
-	} else if (!base->num) {
-		find_base(e);
+	memset(t, 128, 256);
+	for (int i = 0; i < base; i++) {
+		if (i < 10)
+			t['0' + i] = (uint8_t)i;
+		else
+			t['a' + i - 10] = t['A' + i - 10] = (uint8_t)i;
 	}
-	if (!any && base->num && base->num != 16)
-		return;
-	asm_jifi(e->as, BPF_JNE, R2, 16, plain);
-	hex_prefix(e, plain);
-	asm_alui(e->as, BPF_ADD, R3, 2);
-	asm_bind(e->as, plain);
+	return plan_rodata(e->c, e->plan, t, 256);
 }
 
-/* strtol(): a loop over as many digits as there may be. */
+/* strtol(): a loop over as many digits as there may be, 8 a time. */
 static void to_number(struct emit *e)
 {
-	const struct ir_val *base = arg(e, 1);
-	uint32_t w = emit_width(e, arg(e, 0)), t;
+	int base = (int)arg(e, 1)->num;
+	uint32_t w = emit_width(e, arg(e, 0)), t, table;
 	unsigned end = asm_label(e->as), positive = asm_label(e->as);
 	unsigned loop = asm_label(e->as), start = asm_label(e->as);
+	unsigned plain = asm_label(e->as);
 
-	if (base->kind == VAL_NUM &&
-	    (base->num < 0 || base->num == 1 || base->num > 36)) {
-		asm_imm(e->as, R0, 0);
-		emit_put(e, R0);
-		return;
-	}
+	table = digit_table(e, base);
 	t = copy_with_room(e, arg(e, 0), 8);
-	emit_load(e, R2, base);
 	emit_tmp_addr(e, R3, t);
 	asm_imm(e->as, R0, 0);
-	asm_imm(e->as, R4, 0);	/* position */
+	asm_imm(e->as, R2, 0);	/* position */
+	asm_imm(e->as, R4, -1);
 	asm_load(e->as, 1, R5, R3, 0);
 	asm_jifi(e->as, BPF_JNE, R5, '-', start);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_bind(e->as, start);
-	before_digits(e, base, end);
+	if (base == 16) {
+		asm_load(e->as, 1, R1, R3, 0);
+		asm_jifi(e->as, BPF_JNE, R1, '0', plain);
+		asm_load(e->as, 1, R1, R3, 1);
+		asm_alui(e->as, BPF_OR, R1, 32);
+		asm_jifi(e->as, BPF_JNE, R1, 'x', plain);
+		asm_alui(e->as, BPF_ADD, R3, 2);
+	}
+	asm_bind(e->as, plain);
 	asm_bind(e->as, loop);
-	asm_load(e->as, 1, R1, R3, 0);
-	digit(e, end);
-	asm_alu(e->as, BPF_MUL, R0, R2);
-	asm_alu(e->as, BPF_ADD, R0, R1);
-	asm_alui(e->as, BPF_ADD, R3, 1);
-	asm_alui(e->as, BPF_ADD, R4, 1);
-	asm_jifi(e->as, BPF_JLT, R4, (int32_t)w, loop);
+	for (int i = 0; i < 8; i++)
+		digit(e, base, table, i);
+	asm_jifi(e->as, BPF_JEQ, R4, 0, end);
+	asm_alui(e->as, BPF_ADD, R3, 8);
+	asm_alui(e->as, BPF_ADD, R2, 8);
+	asm_jifi(e->as, BPF_JLT, R2, (int32_t)w, loop);
 	asm_bind(e->as, end);
+	emit_tmp_addr(e, R3, t);
+	asm_load(e->as, 1, R5, R3, 0);
 	asm_jifi(e->as, BPF_JNE, R5, '-', positive);
 	asm_neg(e->as, R0);
 	asm_bind(e->as, positive);
@@ -498,6 +472,9 @@ bool text_can(const struct ir_func *f, const struct ir_ins *i)
 	switch (i->builtin->id) {
 	case BI_HZ:
 		return false;
+	case BI_STRTOL:
+		return i->args[1].kind == VAL_NUM && i->args[1].num >= 2 &&
+		       i->args[1].num <= 36;
 	case BI_ISINSTR:
 	case BI_STRPOS:
 		return (uint64_t)(width_at(f, &i->args[0]) + 8) *

@@ -82,6 +82,11 @@ void live_add(struct live *l, const void *key, int64_t v)
 	settled_add(l->host, key, v);
 }
 
+void live_add_cell(struct live *l, int64_t v)
+{
+	settled_add(l->copy[0], NULL, v);
+}
+
 void live_del(struct live *l, const void *key)
 {
 	unsigned i;

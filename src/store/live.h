@@ -28,6 +28,9 @@ void live_copy(struct live *l, const void *key, const uint8_t *cells,
 void live_copy_other(struct live *l, const uint8_t *cells, size_t size);
 /* A sample of the host that programs do not see. */
 void live_add(struct live *l, const void *key, int64_t v);
+/* A sample of the host that is in its own cell of bank 0, too: the copy must
+ * have it before that bank rests again. */
+void live_add_cell(struct live *l, int64_t v);
 /* key NULL: all. */
 void live_del(struct live *l, const void *key);
 /* The sum of all. */

@@ -337,10 +337,12 @@ int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
 		key = NULL;
 	err = settled_add(s->settled[g], key, v);
 	s->other_events[g] += settled_take_other(s->settled[g]);
-	if (slot)
+	if (slot) {
 		cell_add(&pg->cell, slot, v);
-	else if (store_is_live(pg))
+		live_add_cell(s->live[g], v);
+	} else if (store_is_live(pg)) {
 		live_add(s->live[g], key, v);
+	}
 	return err;
 }
 
