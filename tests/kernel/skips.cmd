@@ -1,0 +1,22 @@
+# Handlers that cannot have their globals: counted, named, and too many of them
+# end the run. A timer on top of a long handler finds its lock held there.
+cat >"$TMP/x.stp" <<'END'
+global n, m
+probe kernel.trace("sys_enter") {
+	if (pid() != target()) next
+	for (i = 0; i < 400; i++) n = n + 1
+	m = n
+}
+probe timer.profile.freq.hz(4000) { m = m + 1; n = m }
+END
+set +e
+timeout 20 tally -g --suppress-time-limits -DMAXSKIPPED=3 \
+	-c 'work-calls getppid 3000000 2 pin' "$TMP/x.stp" >"$TMP/out" 2>"$TMP/err"
+echo "status $?"
+sed -n '/^ERROR/p; s/skipped probes: .*/skipped probes/p' "$TMP/err"
+sed -n 's/.*events, [0-9]* \(found another.*\)/\1/p' "$TMP/err" | head -1
+# No patience: a held lock is given up at once.
+timeout 20 tally -t -DMAXTRYLOCK=0 -DMAXSKIPPED=1000000000 \
+	-c 'work-calls getppid 100000 4 pin' "$TMP/x.stp" 2>&1 |
+	grep -q 'gave up waiting' && echo 'gave up at once'
+exit 0
