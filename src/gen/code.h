@@ -41,8 +41,8 @@ enum reloc_kind {
 	RELOC_MAP,   /* ld_imm64: fd of map `map` */
 	RELOC_VALUE, /* ld_imm64: address of element 0 of map `map`, plus off */
 	RELOC_FUNC,  /* ld_imm64 or call: ir function `func` (subprogram) */
-	/* r0 = 0, or where the kernel has it a call of its function `func` (enum
-	 * kfunc) without arguments; clobbers r0 to r5 */
+	/* r0 = 0, or where the kernel has it a call of its function `func`
+	 * (enum kfunc) without arguments; clobbers r0 to r5 */
 	RELOC_KFUNC,
 };
 enum kfunc { KF_PREEMPT_DISABLE, KF_PREEMPT_ENABLE };

@@ -15,7 +15,7 @@
 
 enum {
 	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
-	BANK_BYTES = 64 << 20,	 /* more in a bank's map: drained early instead */
+	BANK_BYTES = 64 << 20,	 /* more in a bank's map: drained early */
 	ENTRIES_MIN = 4096,	 /* but not with fewer entries than that */
 	OCTAVES = 6,		 /* of its grid, that a key is taken to use */
 	SHARDS_MAX = 8,

@@ -14,7 +14,7 @@
  *   sq0 sq1 sq2    192-bit sum of squares, low word first
  *   hist[nbuckets] log: 128 (bucket 64 is the value 0), linear: as asked
  *   hll[]          @distinct registers: HLL_WORDS words of 8 registers
- *   grid[ngrid]    quantile grid, see stat/grid.h: last, see cell_without_grid()
+ *   grid[ngrid]    quantile grid, stat/grid.h: last, see cell_without_grid()
  */
 #ifndef STAT_CELL_H
 #define STAT_CELL_H

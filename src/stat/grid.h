@@ -8,9 +8,9 @@
  * octave [2^e, 2^(e+1)) is cut into GRID_SUB = 64 buckets:
  *     shift = max(0, floor(log2 u) - 6),   half(u) = shift * 64 + (u >> shift)
  * A sample v >= 0 has the bucket GRID_HALF + half(v), a sample v < 0 the bucket
- * GRID_HALF - 1 - half(~v), so buckets are ordered as their values are. A bucket
- * is at most 1/64 of its lower bound wide, and its middle is less than 1/128 =
- * 0.78125 % away from any value in it.
+ * GRID_HALF - 1 - half(~v), so buckets are ordered as their values are. A
+ * bucket is at most 1/64 of its lower bound wide, and its middle is less than
+ * 1/128 = 0.78125 % away from any value in it.
  */
 #ifndef STAT_GRID_H
 #define STAT_GRID_H
@@ -24,7 +24,8 @@ enum {
 	GRID_BUCKETS = 2 * GRID_HALF,
 	HIST_LOG_ZERO = 64, /* the bucket of the value 0 */
 	HLL_BITS = 12,
-	HLL_REGS = 1 << HLL_BITS, /* one byte each; error 1.04 / sqrt(4096) = 1.6 % */
+	/* one byte each; error 1.04 / sqrt(4096) = 1.6 % */
+	HLL_REGS = 1 << HLL_BITS,
 	HLL_WORDS = HLL_REGS / 8,
 };
 

@@ -102,7 +102,8 @@ static bool is_welcome(void)
 }
 
 /*
- * May it? Asked each time: CPUs come and go, and so do limits (taskset, cpuset).
+ * May it? Asked each time: CPUs come and go, and so do limits (taskset,
+ * cpuset).
  */
 static bool may_visit(void)
 {

@@ -210,7 +210,8 @@ void vm_warn_full(struct vm *vm, unsigned g)
 		vm_warn(vm,
 			"array %s filled up faster than it could be emptied: "
 			"samples of further keys are counted together as "
-			"\"other\"; declare it as %s[%lld] to give it more room",
+			"\"other\"; declare it as %s[%lld] to give it more "
+			"room",
 			v->name, v->name, (long long)size * 4);
 	else
 		vm_warn(vm,
