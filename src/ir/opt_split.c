@@ -131,11 +131,23 @@ static struct ir_ins *cut_kernel(struct split *s, struct ir_block *b,
 	return r;
 }
 
+/* -v: what makes a handler go on on the host costs a record of each event. */
+static void say_point(const struct split *s, const struct ir_ins *at)
+{
+	struct span where = s->ir->locs.v[at->loc].span;
+
+	log_say(&s->c->log, LOG_IR, 1, "%s: continues on the host at line "
+		"%u: %s%s%s", s->f->probe->pp, where.line,
+		at->builtin ? at->builtin->name : op_info(at->op)->text,
+		at->global ? ", " : "", at->global ? at->global->name : "");
+}
+
 static void add_point(struct split *s, struct ir_block *b, struct ir_ins *at,
 		      unsigned n)
 {
 	struct resume_at *p = arena_new_of(s->a, struct resume_at);
 
+	say_point(s, at);
 	live_before(s, b, at, p);
 	p->enter = split_host(s, s->map[b->id], n);
 	p->block = b;
