@@ -8,11 +8,12 @@
  */
 #include "gen/isel.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "stat/grid.h"
 
-enum { TRIES = 32 /* of a compare-and-exchange before giving up */ };
+enum { TRIES = 32 /* of a compare-and-exchange before it is counted */ };
 
 struct feed {
 	struct emit *e;
@@ -101,6 +102,7 @@ static void raise_word(struct feed *f, int off)
 	asm_jif(f->as, BPF_JEQ, R0, R3, done);
 	asm_alui(f->as, BPF_SUB, R4, 1);
 	asm_jifi(f->as, BPF_JNE, R4, 0, again);
+	emit_count(f->e, offsetof(struct probe_counts, unplaced), R0, R3);
 	asm_bind(f->as, done);
 }
 
@@ -355,6 +357,9 @@ static void raise_byte(struct feed *f)
 		asm_atomic(as, BPF_CMPXCHG, R3, 0, R1);
 		asm_jif(as, BPF_JEQ, R0, R5, done);
 	}
+	if (f->at.atomic)
+		emit_count(f->e, offsetof(struct probe_counts, unplaced), R0,
+			   R1);
 	asm_bind(as, done);
 }
 

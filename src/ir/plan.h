@@ -53,7 +53,7 @@ struct probe_counts {
 	uint64_t ring_full;  /* records that did not fit */
 	uint64_t errors;     /* run-time errors */
 	uint64_t stopped;    /* entered after stop was set */
-	uint64_t spare;
+	uint64_t unplaced;   /* extremes or HLL ranks too contended to raise */
 };
 
 enum map_kind {

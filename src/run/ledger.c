@@ -20,6 +20,7 @@ static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 	into->ring_full += c->ring_full;
 	into->errors += c->errors;
 	into->stopped += c->stopped;
+	into->unplaced += c->unplaced;
 }
 
 static const struct kern_prog *prog_of(const struct session *s,
@@ -103,7 +104,8 @@ void ledger_read(struct session *s, const struct probe *p,
 
 uint64_t ledger_lost(const struct ledger_row *r)
 {
-	return r->n.lock_skips + r->n.nest_skips + r->n.ring_full + r->misses;
+	return r->n.lock_skips + r->n.nest_skips + r->n.ring_full + r->misses +
+	       r->n.unplaced;
 }
 
 static void say(char *buf, size_t size, uint64_t n, const char *what)
@@ -125,6 +127,8 @@ static void causes(const struct ledger_row *r, char *buf, size_t size)
 	    "another handler held (-vv says which)");
 	say(buf, size, r->n.nest_skips, "interrupted another handler of this "
 	    "script on that CPU");
+	say(buf, size, r->n.unplaced, "samples may be missing in a @min, @max "
+	    "or distinct count that all CPUs raised at once");
 	say(buf, size, r->n.ring_full, "had no room in the event buffer for "
 	    "what they print (-s MIB makes it larger)");
 }
