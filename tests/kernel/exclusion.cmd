@@ -100,7 +100,7 @@ awk -v rounds="${ROUNDS:-}" '
 }
 / gave up waiting/ { n = $0; sub(/ gave up waiting.*/, "", n)
 	sub(/.*[ ,]/, "", n); waited += n }
-/ found another/ { n = $0; sub(/ found another.*/, "", n)
+/ interrupted another/ { n = $0; sub(/ interrupted another.*/, "", n)
 	sub(/.*[ ,]/, "", n); nested += n }
 /^ERROR/
 END {

@@ -14,7 +14,7 @@ timeout 20 tally -g --suppress-time-limits -DMAXSKIPPED=3 \
 	-c 'work-calls getppid 3000000 2 pin' "$TMP/x.stp" >"$TMP/out" 2>"$TMP/err"
 echo "status $?"
 sed -n '/^ERROR/p; s/skipped probes: .*/skipped probes/p' "$TMP/err"
-sed -n 's/.*events, [0-9]* \(found another.*\)/\1/p' "$TMP/err" | head -1
+sed -n 's/.*events, [0-9]* \(interrupted another.*\)/\1/p' "$TMP/err" | head -1
 # No patience: a held lock is given up at once.
 timeout 20 tally -t -DMAXTRYLOCK=0 -DMAXSKIPPED=1000000000 \
 	-c 'work-calls getppid 100000 4 pin' "$TMP/x.stp" 2>&1 |
