@@ -11,7 +11,7 @@
 #include "base/compile.h"
 #include "types/types.h"
 
-enum { SHOWN_MAX = 5 };
+enum { SHOWN_MAX = 5, NEST_MAX = 8 };
 
 void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type)
@@ -79,36 +79,55 @@ void walk_value(struct walk *w)
 	w->a->type = w->full;
 }
 
+struct nearest {
+	const char *name[SHOWN_MAX];
+	unsigned dist[SHOWN_MAX], n;
+};
+
+static void near_add_member(struct nearest *ret, const char *want,
+			    const char *name)
+{
+	unsigned dist = str_distance(want, name), i;
+
+	for (i = ret->n; i > 0 && ret->dist[i - 1] > dist; i--)
+		if (i < SHOWN_MAX) {
+			ret->dist[i] = ret->dist[i - 1];
+			ret->name[i] = ret->name[i - 1];
+		}
+	if (i == SHOWN_MAX)
+		return;
+	ret->dist[i] = dist;
+	ret->name[i] = name;
+	if (ret->n < SHOWN_MAX)
+		ret->n++;
+}
+
+/* Members of anonymous structs inside count as t's own. */
+static void nearest_members(const struct ctype *t, const char *want,
+			    struct nearest *ret, unsigned depth)
+{
+	t = ctype_fill(ctype_strip(t));
+	for (unsigned i = 0; t && i < t->members.n; i++) {
+		const struct cmember *m = &t->members.v[i];
+
+		if (*m->name)
+			near_add_member(ret, want, m->name);
+		else if (depth < NEST_MAX)
+			nearest_members(m->type, want, ret, depth + 1);
+	}
+}
+
 static const char *alternatives(struct walk *w, const struct ctype *t,
 				const char *name)
 {
+	struct nearest near = {.n = 0};
 	const char *text = "";
-	const char *best[SHOWN_MAX];
-	unsigned dist[SHOWN_MAX], n = 0, i, d;
 
-	t = ctype_fill(t);
-	for (unsigned k = 0; k < t->members.n; k++) {
-		const char *m = t->members.v[k].name;
-
-		if (!*m)
-			continue;
-		d = str_distance(name, m);
-		for (i = n; i > 0 && dist[i - 1] > d; i--)
-			if (i < SHOWN_MAX) {
-				dist[i] = dist[i - 1];
-				best[i] = best[i - 1];
-			}
-		if (i == SHOWN_MAX)
-			continue;
-		dist[i] = d;
-		best[i] = m;
-		if (n < SHOWN_MAX)
-			n++;
-	}
-	for (i = 0; i < n; i++)
+	nearest_members(t, name, &near, 0);
+	for (unsigned i = 0; i < near.n; i++)
 		text = arena_printf(w->c->a, "%s%s%s", text, i ? ", " : "",
-				    best[i]);
-	return n ? arena_printf(w->c->a, " (alternatives: %s)", text) : "";
+				    near.name[i]);
+	return near.n ? arena_printf(w->c->a, " (alternatives: %s)", text) : "";
 }
 
 static int no_access(struct walk *w, const char *what, const struct span *at,

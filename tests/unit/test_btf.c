@@ -194,24 +194,58 @@ TEST(finds_bit_fields)
 	close_types(c);
 }
 
-TEST(names_members_that_are_near)
+/* What is said of a member that is not there. */
+static char *complaint(struct compile *c, const char *type, const char *member)
 {
-	static const char *const chain[] = {"tgidd"};
-	struct compile *c = open_types();
+	const char *const chain[] = {member};
 	struct access a = {.base = ACC_VALUE};
+	struct diag_style style = {0};
 	char *text = NULL;
 	size_t n;
 	FILE *f;
-	struct diag_style style = {0};
 
-	if (!c)
-		SKIP(no_btf);
-	CHECK_EQ(walk(c, &a, "struct task_struct", chain, 1), -1);
+	CHECK_EQ(walk(c, &a, type, chain, 1), -1);
 	f = open_memstream(&text, &n);
 	diags_print(c->diag, f, &style);
 	fclose(f);
+	return text;
+}
+
+TEST(names_members_that_are_near)
+{
+	struct compile *c = open_types();
+	char *text;
+
+	if (!c)
+		SKIP(no_btf);
+	text = complaint(c, "struct task_struct", "tgidd");
 	CHECK(strstr(text, "unable to find member 'tgidd' for struct "
 			   "task_struct (alternatives: tgid, "));
 	free(text);
+	close_types(c);
+	/* Its members are those of an anonymous struct in it. */
+	c = open_types();
+	text = complaint(c, "struct mm_struct", "mm_user");
+	CHECK(strstr(text, "(alternatives: mm_users, "));
+	free(text);
+	close_types(c);
+}
+
+TEST(types_stay_when_the_file_is_closed)
+{
+	struct compile *c = open_types();
+	const struct ctype *t;
+	uint32_t bit;
+
+	if (!c)
+		SKIP(no_btf);
+	t = types_find(c, "struct task_struct");
+	types_close(c);
+	CHECK_STR(t->name, "task_struct");
+	/* Asked for only now. */
+	CHECK(ctype_member(t, "tgid", &bit) && bit > 0);
+	CHECK(types_find(c, "struct task_struct") == t);
+	CHECK(types_function(c, "no_such_module", "vfs_read") == NULL);
+	CHECK(types_function(c, "../vmlinux", "vfs_read") == NULL);
 	close_types(c);
 }
