@@ -12,6 +12,7 @@
 #include "ir/ir.h"
 #include "ir/plan.h"
 #include "sema/program.h"
+#include "types/types.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -54,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	compile_all(c, compile_source(c, "<input>", text, n), null);
 	diags_print(c->diag, null, &style);
 	fclose(null);
+	types_close(c);
 	compile_free(c);
 	return 0;
 }

@@ -27,6 +27,7 @@
 #include "sema/exclusion.h"
 #include "sema/program.h"
 #include "sema/tapset.h"
+#include "types/types.h"
 
 /* What is known after each pass. */
 struct passes {
@@ -452,6 +453,7 @@ int main(int argc, char **argv)
 		rc = do_job(&p);
 	fflush(stdout);
 	diags_print(c->diag, stderr, &o.style);
+	types_close(c);
 	compile_free(c);
 	return rc;
 }
