@@ -24,12 +24,21 @@ static void print_line(const struct span *s, FILE *f)
 	fprintf(f, "; %s:%u: %.*s\n", s->src->name, s->line, (int)n, text);
 }
 
+/* They are in the order of their instructions. */
 static const struct reloc *reloc_at(const struct code *code, uint32_t i)
 {
-	for (unsigned r = 0; r < code->relocs.n; r++)
-		if (code->relocs.v[r].insn == i)
-			return &code->relocs.v[r];
-	return NULL;
+	unsigned lo = 0, hi = code->relocs.n;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (code->relocs.v[mid].insn < i)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < code->relocs.n && code->relocs.v[lo].insn == i ?
+		       &code->relocs.v[lo] : NULL;
 }
 
 static void print_insn(const struct gen *g, const struct code *code,

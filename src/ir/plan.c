@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "ir/util.h"
 #include "stat/grid.h"
 
@@ -548,11 +549,15 @@ uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 		     uint32_t n)
 {
 	uint32_t off, size = round_to(n ? n : 1, 8);
+	uintptr_t known; /* offset + 1 */
 
-	for (off = 0; off + n <= p->rodata_size; off += 8)
-		if (!memcmp(p->rodata + off, bytes, n))
-			return off;
+	if (!p->rodata_at)
+		p->rodata_at = map_new(c->a);
+	known = (uintptr_t)map_get_bytes(p->rodata_at, bytes, n);
+	if (known)
+		return (uint32_t)known - 1;
 	off = p->rodata_size;
+	map_set_bytes(p->rodata_at, bytes, n, (void *)((uintptr_t)off + 1));
 	if (off + size > p->rodata_cap) {
 		uint32_t cap = p->rodata_cap ? p->rodata_cap * 2 : 4096;
 

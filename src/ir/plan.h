@@ -153,6 +153,7 @@ struct plan {
 	VEC(struct plan_map) maps;
 	uint8_t *rodata;	      /* filled by gen as it meets literals */
 	uint32_t rodata_size, rodata_cap;
+	struct map *rodata_at;	      /* where each literal is */
 	uint32_t ring_bytes;
 	bool early;		      /* some aggregate may ask for drains */
 	uint64_t total_bytes;	      /* kernel memory of all maps */

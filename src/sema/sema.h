@@ -12,7 +12,11 @@
 #include "sema/program.h"
 #include "sema/tapset.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PROBES_MAX = 300 }; /* a fuzzer has less patience */
+#else
 enum { PROBES_MAX = 65000 };
+#endif
 
 typedef VEC(struct var *) var_list;
 typedef VEC(struct decl_function *) fn_decl_list;
