@@ -23,6 +23,15 @@ vm_helper host_iter_new, host_iter_next, host_iter_key, host_iter_val,
 /* Do two keys agree where wild has no bit? */
 bool key_matches(const struct plan_key *k, const uint8_t *a, const uint8_t *b,
 		 uint64_t wild);
+/*
+ * While a lock is held, foreach knows what is in the element it is at: reading
+ * it again would be a system call with the lock in hand. The value to dst;
+ * false: it has to be looked up.
+ */
+bool iters_value(const struct vm *vm, const struct plan_global *g,
+		 const uint8_t *key, uint8_t *dst);
+/* The array was changed by this handler; NULL: a lock was released. */
+void iters_stale(struct vm *vm, const struct plan_global *g);
 /* The readable key at addr; NULL for a scalar, or after vm_failed(). */
 const uint8_t *host_key(struct vm *vm, const struct plan_global *g,
 			uint64_t addr);

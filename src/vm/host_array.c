@@ -68,7 +68,8 @@ uint64_t host_arr_get(struct vm *vm, const uint64_t *a)
 	dst = mem_at(vm, a[2], g->value_width, true);
 	if (!key || !dst)
 		return 0;
-	if (!store_get(vm->s, (unsigned)a[0], key, dst))
+	if (iters_value(vm, g, key, dst) ||
+	    !store_get(vm->s, (unsigned)a[0], key, dst))
 		return 1;
 	memset(dst, 0, g->value_width);
 	return 0;
@@ -86,6 +87,7 @@ uint64_t host_arr_set(struct vm *vm, const uint64_t *a)
 	src = mem_at(vm, a[2], g->value_width, false);
 	if (!key || !src)
 		return 0;
+	iters_stale(vm, g);
 	err = store_set(vm->s, (unsigned)a[0], key, src);
 	return err ? raise_store(vm, g, a[3], err) : 0;
 }
@@ -104,6 +106,7 @@ uint64_t host_arr_add(struct vm *vm, const uint64_t *a)
 	key = host_key(vm, g, a[1]);
 	if (!key)
 		return 0;
+	iters_stale(vm, g);
 	err = store_add(vm->s, (unsigned)a[0], key, (int64_t)a[2], &old);
 	return err ? raise_store(vm, g, a[3], err) : (uint64_t)old;
 }
@@ -192,6 +195,7 @@ uint64_t host_arr_del(struct vm *vm, const uint64_t *a)
 
 	if (!g)
 		return 0;
+	iters_stale(vm, g);
 	key = host_key(vm, g, a[1]);
 	if (!key && g->key.n)
 		return 0;
@@ -214,6 +218,7 @@ uint64_t host_arr_clear(struct vm *vm, const uint64_t *a)
 
 	if (!g)
 		return 0;
+	iters_stale(vm, g);
 	if (store_is_agg(g)) {
 		vm_drain(vm);
 		store_agg_clear(vm->s, (unsigned)a[0]);

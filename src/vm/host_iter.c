@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "sema/exclusion.h"
 #include "stat/extract.h"
 
 struct vm_iter {
@@ -22,6 +23,7 @@ struct vm_iter {
 	uint64_t limit;  /* elements to look at */
 	uint8_t *slice;  /* the key to agree with, or NULL */
 	int64_t *rank;   /* sort by a number: by element; else NULL */
+	bool exact;      /* the array is as it was: its lock is held since */
 };
 
 /* --- sorting -------------------------------------------------------------- */
@@ -222,6 +224,35 @@ void iters_free(struct vm *vm)
 	vm->niters = 0;
 }
 
+void iters_stale(struct vm *vm, const struct plan_global *g)
+{
+	unsigned i;
+
+	for (i = 0; i < vm->niters; i++)
+		if (vm->iters[i] && (!g || vm->iters[i]->g == g))
+			vm->iters[i]->exact = false;
+}
+
+bool iters_value(const struct vm *vm, const struct plan_global *g,
+		 const uint8_t *key, uint8_t *dst)
+{
+	unsigned i;
+
+	for (i = 0; i < vm->niters; i++) {
+		const struct vm_iter *t = vm->iters[i];
+		const uint8_t *e;
+
+		if (!t || t->g != g || !t->exact || !t->pos)
+			continue;
+		e = elem(t, t->order[t->pos - 1]);
+		if (memcmp(e, key, g->key.size))
+			continue;
+		memcpy(dst, e + t->value_off, g->value_width);
+		return true;
+	}
+	return false;
+}
+
 uint64_t host_iter_new(struct vm *vm, const uint64_t *a)
 {
 	const struct ir *ir = vm->g->ir;
@@ -239,6 +270,9 @@ uint64_t host_iter_new(struct vm *vm, const uint64_t *a)
 		return 0;
 	}
 	put_in_order(vm, t);
+	t->exact = !t->it->is_hist && !store_is_agg(t->g) &&
+		   t->g->lock_group < LOCK_GROUPS &&
+		   vm->held & 1u << t->g->lock_group;
 	t->limit = UINT64_MAX;
 	if (t->it->has_limit)
 		t->limit = (int64_t)a[2] < 0 ? 0 : a[2];

@@ -72,6 +72,7 @@ void locks_release(struct vm *vm, uint32_t mask)
 		if (mask & vm->held & 1u << i)
 			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
 	vm->held &= ~mask;
+	iters_stale(vm, NULL);
 	if (!vm->held)
 		go(vm);
 }
