@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where all memory lives. Reasons for the containers: docs/design/cells.md; in
+ * Where all memory lives. Reasons for the containers: docs/design/aggregates.md; in
  * short, per-CPU maps while an element times the CPUs is small, and nothing in
  * the kernel that kernel probes do not touch.
  */

@@ -33,6 +33,7 @@ struct kit {
 	struct plan *plan;
 	struct gen *gen;
 	struct code *code;
+	unsigned ncpus; /* 0: those of this machine */
 	int fd[64], inner[64][2], prog_fd;
 	uint8_t *control, *rows;
 	char *log;
@@ -162,7 +163,7 @@ static inline struct ir_val kit_str(struct kit *k, const char *s)
 static inline bool kit_compile(struct kit *k)
 {
 	kit_ins(k, OP_RET, -1, 0);
-	k->plan = plan_make(k->c, k->ir, 0);
+	k->plan = plan_make(k->c, k->ir, k->ncpus);
 	if (!k->plan)
 		return false;
 	k->gen = gen_run(k->c, k->ir, k->plan);
