@@ -12,7 +12,7 @@ probe end { printf("plain: %d in, %d refused, %d\n", ok, full, a[7]) }'
 tally -w -c 'work-mix 40 0 0 1 && sleep 0.6 && work-mix 40 0 0 1' -e '
 global a[4], n, sum, keys, rounds
 probe kernel.trace("sys_enter") {
-	if ($id == 110 && execname() == "work-mix") a[n++ % 8] <<< 1
+	if ($id == 110 && ppid() == target()) a[n++ % 8] <<< 1
 }
 function report() {
 	had = keys
