@@ -159,7 +159,7 @@ static bool identity_holds(struct session *s, const struct ledger_row *r)
 
 	if (r->n.lock_skips + r->n.nest_skips > r->n.hits)
 		return false;
-	/* Somebody else may have let the kernel count for a part of the time. */
+	/* Otherwise somebody else let it count, for a part of the time. */
 	if (!s->kern || s->kern->stats_fd < 0)
 		return true;
 	ledger_read(s, r->probe, &later);
