@@ -89,7 +89,8 @@ static void jump(const struct bpf_insn *in, char *buf, size_t n)
 	if (k >= sizeof(op) / sizeof(*op))
 		snprintf(buf, n, "?jmp %#x", in->code);
 	else if (k == BPF_JA >> 4)
-		snprintf(buf, n, "goto %+d", in->off);
+		snprintf(buf, n, "goto %+d",
+			 BPF_CLASS(in->code) == BPF_JMP32 ? in->imm : in->off);
 	else if (k == BPF_CALL >> 4)
 		call(in, buf, n);
 	else if (k == BPF_EXIT >> 4)

@@ -12,6 +12,16 @@
 
 enum { REGS_IP = 128, REGS_CS = 136 /* x86-64 */ };
 
+/* Reports that the built-in has nothing to look at. */
+static void not_here(struct emit *e, const char *why)
+{
+	struct span at = emit_span(e);
+
+	if (e->dry)
+		complain(e->c, NOT_HERE, &at, e->ins->builtin->name, why);
+	e->failed = true;
+}
+
 /* r0 = pointer or number behind a chain of members of task_struct; 0 when a
  * step faults. The last entry of off is added but not loaded when `address`. */
 static void walk(struct emit *e, const char *chain, bool address)
@@ -22,9 +32,9 @@ static void walk(struct emit *e, const char *chain, bool address)
 	struct mem m;
 
 	if (n <= 0) {
-		emit_unsupported(e, arena_printf(
-		    e->c->a, "%s() without kernel BTF (task_struct.%s)",
-		    e->ins->builtin->name, chain));
+		not_here(e, arena_printf(
+		    e->c->a, "the kernel's BTF does not tell where "
+		    "task_struct has %s", chain));
 		return;
 	}
 	asm_call(e->as, KH_TASK);
@@ -90,11 +100,11 @@ static void argument(struct emit *e, int bits, bool sign)
 	int off;
 
 	if (v->kind != VAL_NUM || v->num < 1 || v->num > REGS_NARGS) {
-		emit_unsupported(e, "an argument number beyond 6");
+		not_here(e, "the number of an argument is 1 to 6");
 		return;
 	}
 	if (!words && !has_regs(e)) {
-		emit_unsupported(e, "a function argument in this probe");
+		not_here(e, "it has no arguments");
 		return;
 	}
 	off = words ? (int)(v->num - 1) * 8 : (int)regs_arg[v->num - 1];
@@ -148,7 +158,8 @@ static void named_register(struct emit *e)
 	int off = v->kind == VAL_STR ? register_off(v->str) : -1;
 
 	if (off < 0 || !has_regs(e)) {
-		emit_unsupported(e, "this register() in this probe");
+		not_here(e, off < 0 ? "there is no register of that name" :
+				      "it has no registers");
 		return;
 	}
 	from_regs(e, (uint32_t)off);
@@ -173,14 +184,14 @@ static bool registers(struct emit *e)
 		return true;
 	case BI_RETURNVAL:
 		if (!has_regs(e))
-			emit_unsupported(e, "returnval() in this probe");
+			not_here(e, "it has no registers");
 		else
 			from_regs(e, REGS_RESULT);
 		return true;
 	case BI_ADDR:
 	case BI_UADDR:
 		if (!has_regs(e))
-			emit_unsupported(e, "the address in this probe");
+			not_here(e, "it has no registers");
 		else
 			from_regs(e, REGS_IP);
 		return true;
