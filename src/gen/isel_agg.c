@@ -174,6 +174,28 @@ static void find_or_make(struct emit *e, uint32_t map, uint32_t key,
 	asm_bind(e->as, hit);
 }
 
+/*
+ * r5 = this CPU's row, and map_full counted in it. Found here once more: kept
+ * from the prologue on it would cost the way that is taken nearly always.
+ */
+static void count_full(struct emit *e)
+{
+	const struct plan *p = e->plan;
+	uint32_t off = p->counts_off + e->f->probe->index *
+		       (uint32_t)sizeof(struct probe_counts) +
+		       (uint32_t)offsetof(struct probe_counts, map_full);
+
+	asm_call(e->as, KH_CPU);
+	asm_alui(e->as, BPF_AND, R0, (int32_t)p->nrows - 1);
+	asm_alui(e->as, BPF_MUL, R0, (int32_t)p->row_size);
+	asm_value(e->as, R5, MAP_ROWS, 0);
+	asm_alu(e->as, BPF_ADD, R5, R0);
+	asm_mov(e->as, R1, R5);
+	emit_add(e, R1, (int32_t)off);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+}
+
 /* The array is full (or busy): the sample goes to "other". */
 static void add_other(struct emit *e)
 {
@@ -181,12 +203,15 @@ static void add_other(struct emit *e)
 	struct cell_at at = {
 		.cell = &g->cell, .base = R5, .atomic = g->atomic};
 
-	emit_count(e, offsetof(struct probe_counts, map_full), R0, R1);
+	count_full(e);
 	if (e->c->set.limit[LIMIT_STP_STRICT_OVERFLOW] && e->ins->target[1]) {
 		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
 		return;
 	}
-	asm_mov(e->as, R5, emit_pseudo(e, PS_BANK, R5));
+	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
+	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
+	asm_alui(e->as, BPF_MUL, R2, (int32_t)e->plan->bank_size);
+	asm_alu(e->as, BPF_ADD, R5, R2);
 	emit_add(e, R5, (int32_t)(e->plan->bank_off + g->other_off));
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	emit_ok(e);
