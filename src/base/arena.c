@@ -83,6 +83,7 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+/* Zeroed here, once: all that comes from an arena is. */
 static struct chunk *chunk_new(size_t size)
 {
 	struct chunk *c = xcalloc(1, sizeof(*c) + size);
@@ -123,6 +124,7 @@ static void *take(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
+	/* A negative number or an overflow of the caller's. */
 	if (size > SIZE_MAX / 2)
 		xalloc_fail(size);
 	a->bytes += size;
@@ -134,6 +136,10 @@ void *arena_alloc(struct arena *a, size_t size)
 	return take(a, size);
 }
 
+/*
+ * Always moves, even where there is room behind p: what still points to the old
+ * place keeps seeing the old contents instead of half of the new ones.
+ */
 void *arena_grow(struct arena *a, const void *p, size_t old_size,
 		 size_t new_size)
 {

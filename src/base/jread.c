@@ -111,6 +111,10 @@ static bool escape(struct reader *r, char **q)
 	return true;
 }
 
+/*
+ * At the opening quote. Two walks: where it ends gives the most that it can
+ * hold, as no escape is shorter than what it stands for.
+ */
 static struct jval *string(struct reader *r)
 {
 	const char *from = ++r->p, *end = from;
@@ -140,6 +144,10 @@ static struct jval *string(struct reader *r)
 	return v;
 }
 
+/*
+ * Kept as text: a double would lose the low bits of 64-bit sums, and snapshots
+ * must come back to the last bit. Whoever asks for its value checks its form.
+ */
 static struct jval *number(struct reader *r)
 {
 	const char *from = r->p;
@@ -155,6 +163,7 @@ static struct jval *number(struct reader *r)
 	return v;
 }
 
+/* At the opening bracket. Arrays and objects differ in the names only. */
 static struct jval *list(struct reader *r, bool object)
 {
 	VEC(struct jval *) vals = { 0 };

@@ -17,6 +17,12 @@ struct entry {
 	void *value;
 };
 
+/*
+ * The order of entries is what map_at() promises: whatever is printed from a
+ * map comes out the same on every run, which tests and reproducible output
+ * need. The table holds numbers, not pointers, because entries move when their
+ * array grows.
+ */
 struct map {
 	struct arena *a;
 	VEC(struct entry) entries;
@@ -36,6 +42,8 @@ struct map *map_new(struct arena *a)
 static uint32_t *find(const struct map *m, uint64_t hash, const void *key,
 		      size_t n)
 {
+	/* The upper half is the better mixed one (base/hash.h). There is
+	 * always a free place, so this ends. */
 	uint32_t i = (uint32_t)(hash >> 32) & (m->size - 1);
 
 	for (;; i = (i + 1) & (m->size - 1)) {
@@ -49,6 +57,8 @@ static uint32_t *find(const struct map *m, uint64_t hash, const void *key,
 	}
 }
 
+/* The old table stays behind in the arena: all of them together are no larger
+ * than the last one. */
 static void rehash(struct map *m, uint32_t size)
 {
 	m->table = arena_array(m->a, uint32_t, size);

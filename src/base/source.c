@@ -17,6 +17,7 @@ struct source *source_new(struct arena *a, const char *name, const char *text,
 	s->text = text;
 	s->len = len;
 	s->id = id;
+	/* memchr, not strchr: scripts may hold NUL bytes. */
 	vec_push(a, &off, 0);
 	while (p < end && (nl = memchr(p, '\n', (size_t)(end - p)))) {
 		p = nl + 1;
@@ -35,6 +36,7 @@ const char *source_line(const struct source *s, uint32_t line, size_t *ret_len)
 	if (!line || line > s->nlines)
 		return "";
 	from = s->line_off[line - 1];
+	/* without its \n, which the last line may lack */
 	to = line < s->nlines ? s->line_off[line] - 1 : s->len;
 	if (to > from && s->text[to - 1] == '\r')
 		to--;

@@ -65,7 +65,8 @@ static int want_equality(struct pp *pp, const struct comparison *cmp)
 	return -1;
 }
 
-/* value == "pattern" and != only */
+/* value == "pattern" and != only: a pattern has no order. A wildcard in it is
+ * the script's, never one in the value. */
 static int compare_glob(struct pp *pp, const struct comparison *cmp,
 			const char *value)
 {
@@ -77,6 +78,7 @@ static int compare_glob(struct pp *pp, const struct comparison *cmp,
 	return holds(cmp->op.id, differs);
 }
 
+/* By strverscmp(): "2.6.9" is before "2.6.10". */
 static int compare_version(struct pp *pp, const struct comparison *cmp,
 			   const char *version)
 {

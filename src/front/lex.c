@@ -113,6 +113,8 @@ static int at(const struct lexer *lx, size_t k)
 	return -1;
 }
 
+/* Back to the script. Columns go on behind the $N, not behind what it stood
+ * for: a caret must point into the line that is shown. */
 static void paste_done(struct lexer *lx)
 {
 	lx->p = lx->resume;
@@ -193,6 +195,7 @@ static bool lex_blanks(struct lexer *lx)
 	}
 }
 
+/* Not isalnum(): a locale must not change what a script means. */
 static bool word_char(int ch)
 {
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
@@ -229,6 +232,7 @@ static void lex_number(struct lexer *lx, struct token *t)
 	finish(lx, t, TOK_NUMBER, T_NUMLIT);
 }
 
+/* Up to three digits, as in C; \400 and above lose their ninth bit. */
 static int octal_escape(struct lexer *lx)
 {
 	int value = 0;
@@ -240,6 +244,7 @@ static int octal_escape(struct lexer *lx)
 	return value & 0xff;
 }
 
+/* As many digits as there are, as in C; the last two count. */
 static int hex_escape(struct lexer *lx)
 {
 	unsigned value = 0;
@@ -275,6 +280,11 @@ static void lex_escape(struct lexer *lx)
 		keep(lx, ch);
 }
 
+/*
+ * At the quote. A string ends on its line: a missing quote is then reported
+ * where it is missing, and not as whatever the rest of the file looks like
+ * inside out.
+ */
 static void lex_string(struct lexer *lx, struct token *t)
 {
 	const char *nul;
@@ -300,6 +310,8 @@ static void lex_string(struct lexer *lx, struct token *t)
 	finish(lx, t, TOK_STRING, T_STRLIT);
 }
 
+/* %{ C %} is read as one token although it is refused: one message about it,
+ * instead of one for every word of C. */
 static void lex_embedded(struct lexer *lx, struct token *t)
 {
 	bool typo = false;
@@ -350,6 +362,7 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 			n = n * 10 + (unsigned long)(at(lx, 0) - '0');
 		skip(lx, 1);
 	}
+	/* An argument that names an argument could name itself. */
 	if (nested) {
 		junk(lx, t, ARG_NESTED);
 		return true;
@@ -378,6 +391,7 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 	return false;
 }
 
+/* @word: an operator, or a macro's name, which the preprocessor knows. */
 static void lex_at(struct lexer *lx, struct token *t)
 {
 	keep(lx, '@');
@@ -390,6 +404,7 @@ static void lex_at(struct lexer *lx, struct token *t)
 	t->id = lex_atword(lx->c, t->span.text, NULL);
 }
 
+/* The table has longer operators before their beginnings: first fit. */
 static void lex_punct(struct lexer *lx, struct token *t)
 {
 	for (size_t i = 0; i < COUNT(puncts); i++) {
@@ -419,6 +434,8 @@ void lex_next(struct lexer *lx, struct token *t)
 	int ch;
 
 	memset(t, 0, sizeof(*t));
+	/* "glued": nothing between it and the token before. In a probe point,
+	 * sys*open is one component of three tokens, and blanks end it. */
 	t->glued = true;
 again:
 	if (lex_blanks(lx) || first)

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The subset construction, over classes of bytes that no state tells apart. */
+/*
+ * The subset construction, over classes of bytes that no state tells apart: a
+ * kernel handler matches with one table lookup a byte and nothing to go back
+ * to, and the table is states * classes instead of states * 256.
+ *
+ * The pattern is searched for, not anchored, so every step starts it anew. The
+ * number of states can be exponential: beyond REGEX_DFA_MAX there is no DFA,
+ * and the handler goes on on the host, which walks the NFA.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +37,10 @@ struct maker {
 
 /* --- classes of bytes ---------------------------------------------------- */
 
-/* Splits every class into what the set holds and what not. */
+/*
+ * Splits every class into what the set holds and what not. Done for each set of
+ * the pattern, what remains together is treated alike by all of them.
+ */
 static void refine(struct maker *m, const struct byte_set *set)
 {
 	int inside[256], outside[256];
@@ -118,7 +129,12 @@ static void begin_subset(struct maker *m)
 	m->matches = m->matches_end = false;
 }
 
-/* Number of the subset in m->out, a new one if need be. */
+/*
+ * Number of the subset in m->out, a new one if need be. Its identity is its
+ * sorted states and its flags: two ways to the same states may differ in
+ * whether they have matched. Once matched, always matched, so such a subset
+ * needs no states at all, which is what keeps the number of subsets small.
+ */
 static unsigned end_subset(struct maker *m, bool at_begin)
 {
 	unsigned n = m->nout, index;
@@ -188,6 +204,7 @@ struct regex_dfa *rx_dfa(struct arena *a, const rx_prog *prog)
 	for (unsigned i = 0; i < m.subsets.n; i++) {
 		for (unsigned cl = 0; cl < dfa->nclasses; cl++)
 			vec_push(a, &next, (uint16_t)move(&m, i, cl));
+		/* After a whole row: it may have added a class' worth. */
 		if (m.subsets.n > REGEX_DFA_MAX)
 			return NULL;
 	}

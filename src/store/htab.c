@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries live in chunks that never move; the index is open addressing over
- * entry numbers, rebuilt when it is three quarters full (counting tombstones).
+ * Entries live in chunks that never move, like the values of the kernel's maps:
+ * code in the VM holds their addresses across other insertions. The index is
+ * open addressing over entry numbers, rebuilt when it is three quarters full
+ * (counting tombstones). A list through the entries keeps the order of
+ * insertion, which foreach shows.
  */
 #include "store/htab.h"
 
@@ -98,6 +101,8 @@ uint32_t htab_first(const struct htab *h)
 	return h->first;
 }
 
+/* A loop's body may have deleted the element that it is at: its link leads to
+ * the free list then, so the walk ends there. */
 uint32_t htab_next(const struct htab *h, uint32_t e)
 {
 	return entry(h, e)->live ? entry(h, e)->next : HTAB_NONE;
@@ -129,7 +134,8 @@ static void slot_put(struct htab *h, uint32_t e)
 	h->used++;
 }
 
-/* A bigger index, without tombstones. */
+/* A bigger index, or one of the same size if it was tombstones that filled it:
+ * an array that is filled and emptied for hours must not grow. */
 static void reindex(struct htab *h)
 {
 	uint32_t e;
@@ -143,6 +149,7 @@ static void reindex(struct htab *h)
 		slot_put(h, e);
 }
 
+/* Last freed, first used: its memory is still in the cache. */
 static uint32_t entry_take(struct htab *h)
 {
 	uint32_t e = h->free_list;
@@ -182,6 +189,7 @@ uint8_t *htab_add(struct htab *h, const void *key, bool *ret_new)
 		reindex(h);
 	e = entry_take(h);
 	head = entry(h, e);
+	/* A used entry holds the last key and value; a new cell must be 0. */
 	memset(head, 0, h->stride);
 	if (h->key_size)
 		memcpy(head + 1, key, h->key_size);
@@ -239,6 +247,11 @@ void htab_clear(struct htab *h)
 	memset(h->slots, 0, ((size_t)h->mask + 1) * sizeof(*h->slots));
 }
 
+/*
+ * Whether the VM may touch addr: only values of live elements, not keys or
+ * links. Chunks are few (256 entries each), and the interpreter remembers the
+ * last answer, so a linear search does.
+ */
 uint8_t *htab_owner(const struct htab *h, uint64_t addr)
 {
 	uint64_t size = (uint64_t)h->stride * CHUNK, off;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Settled totals: a hash of cells, or one cell. */
+/*
+ * Settled totals: a hash of cells, or one cell. What a drain takes out of the
+ * kernel's banks ends up here and is never in two places, so count here plus
+ * count there is always the number of samples. Samples of keys for which there
+ * was no room are in the "other" cell: sums over all keys stay right.
+ */
 #include "store/settled.h"
 
 #include <errno.h>
@@ -46,6 +51,11 @@ void settled_free(struct settled *t)
 	free(t);
 }
 
+/*
+ * An empty cell has the same effect as none, and @count is 0 for both; but an
+ * element that was never fed must not appear in foreach. Without a count (the
+ * script asks for @max alone) any word tells, as no identity but 0 is used.
+ */
 bool cell_used(const struct cell *l, const uint64_t *cell)
 {
 	uint32_t i;
@@ -58,6 +68,7 @@ bool cell_used(const struct cell *l, const uint64_t *cell)
 	return false;
 }
 
+/* How many went to "other": at least one where cells do not count. */
 static uint64_t samples_in(const struct cell *l, const uint64_t *cell)
 {
 	return l->has[CF_COUNT] ? cell[l->off[CF_COUNT] / 8] : 1;
@@ -99,6 +110,7 @@ int settled_merge(struct settled *t, const void *key, const uint64_t *from)
 	return -E2BIG;
 }
 
+/* Likewise for what maps hold when quantile grids have a map of their own. */
 int settled_merge_part(struct settled *t, const void *key, const uint64_t *part)
 {
 	const struct cell *l = &t->g->part;

@@ -14,6 +14,11 @@
 
 enum { PSEUDO_FUNC = 4 };
 
+/*
+ * What the interpreter knows is exactly the kernel's instruction set, with the
+ * signed division and sign extension of 6.6: a program that the kernel would
+ * refuse for an instruction is refused here, too, before it runs.
+ */
 static const char *alu_ok(const struct bpf_insn *i)
 {
 	switch (BPF_OP(i->code)) {
@@ -116,7 +121,11 @@ static const char *insn_ok(const struct bpf_insn *i)
 	}
 }
 
-/* One instruction without its relocation. */
+/*
+ * One instruction without its relocation. The operand that selects what an
+ * instruction does (kind of division, width of a swap, atomic operation) moves
+ * to `sub` whatever its class has it in: the interpreter looks at one place.
+ */
 static void decode(struct op *o, const struct bpf_insn *i, uint32_t at)
 {
 	*o = (struct op){

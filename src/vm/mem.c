@@ -10,6 +10,7 @@
 static bool inside(const struct region *r, uint64_t addr, uint64_t n,
 		   bool write)
 {
+	/* One comparison for both ends: below the base it wraps. */
 	uint64_t off = addr - r->base;
 
 	return off < r->size && r->size - off >= n && (!write || r->writable);
@@ -53,6 +54,11 @@ void mem_setup(struct vm *vm)
 	vm->nfixed = vm->nregions;
 }
 
+/*
+ * In the order of how often each is hit: the stack, fixed regions (control,
+ * rows, literals, the event), reserved ring records, elements of maps. Elements
+ * are last because finding their owner is a search.
+ */
 uint8_t *mem_find(struct vm *vm, uint64_t addr, uint64_t n, bool write)
 {
 	uint64_t base, size;
