@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where all memory lives. Reasons for the containers: docs/design/aggregates.md; in
- * short, per-CPU maps while an element times the CPUs is small, and nothing in
- * the kernel that kernel probes do not touch.
+ * Where all memory lives. Reasons for the containers are in
+ * docs/design/aggregates.md; in short, per-CPU maps while an element times the
+ * CPUs is small, and nothing in the kernel that kernel probes do not touch.
  */
 #include "ir/plan.h"
 
@@ -27,6 +27,7 @@ enum {
 	LINE = 64,
 	SCRATCH_SLOTS = 3,	 /* task, interrupt, NMI */
 	SCRATCH_MAX = 64 * 1024,
+	NUMBERS_ON_STACK = 160,	 /* bytes: more may push others off it */
 	RING_IDLE = 64 * 1024,	 /* errors and exit() only */
 	RING_BUSY = 1024 * 1024,
 	CPUS_MAX = 4096,
@@ -135,7 +136,7 @@ static void scan(struct planner *k)
 		k->use[g].feeds = arena_alloc(k->c->a, nprobes + 1);
 	for (unsigned n = 0; n < k->ir->funcs.n; n++) {
 		const struct ir_func *f = k->ir->funcs.v[n];
-		uint32_t strings = 0, most = 0;
+		uint32_t strings = 0, numbers = 0, most = 0;
 
 		if (f->place != PLACE_KERNEL) {
 			scan_host(k, f);
@@ -144,6 +145,11 @@ static void scan(struct planner *k)
 		for (unsigned r = 0; r < f->regs.n; r++)
 			if (f->regs.v[r].is_str)
 				strings += f->regs.v[r].width;
+			else
+				numbers += 8;
+		/* Numbers go there only when the stack is full of them. */
+		if (numbers > NUMBERS_ON_STACK)
+			strings += numbers;
 		for (struct ir_block *b = f->blocks; b; b = b->next) {
 			for (struct ir_ins *i = b->first; i; i = i->next) {
 				uint32_t t = temporaries(f, i);
@@ -154,7 +160,8 @@ static void scan(struct planner *k)
 		}
 		/* Loop bodies take theirs from the same slot: a sum is safe. */
 		if (f->kind == IR_LOOP_BODY)
-			k->scratch += most;
+			k->scratch += most + (numbers > NUMBERS_ON_STACK ?
+						  numbers : 0);
 		else if (strings + most > k->scratch)
 			k->scratch = strings + most;
 	}
