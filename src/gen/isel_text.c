@@ -70,10 +70,11 @@ static void substr(struct emit *e)
 	emit_load(e, R4, arg(e, 1));
 	asm_jifi(e->as, BPF_JSLE, R2, 0, done);
 	asm_jifi(e->as, BPF_JGE, R4, (int32_t)w, done);
-	asm_alui(e->as, BPF_ADD, R2, 1);
-	asm_jifi(e->as, BPF_JSLE, R2, (int32_t)dw, fits);
-	asm_imm(e->as, R2, dw);
+	/* a length near 2^63 plus its NUL would be negative */
+	asm_jifi(e->as, BPF_JSLT, R2, (int32_t)dw, fits);
+	asm_imm(e->as, R2, (int32_t)dw - 1);
 	asm_bind(e->as, fits);
+	asm_alui(e->as, BPF_ADD, R2, 1);
 	asm_alui(e->as, BPF_AND, R2, 0x7fffffff);
 	asm_jifi(e->as, BPF_JGT, R2, (int32_t)dw, done);
 	emit_addr(e, R3, arg(e, 0));
