@@ -62,8 +62,9 @@ END
 tally merge --print abc | grep -c '^by\['
 
 try() {
-	tally merge "$@" >out 2>err
-	echo "$?: $(cat out err)"
+	status=0
+	tally merge "$@" >out 2>err || status=$?
+	echo "$status: $(cat out err)"
 }
 head -c 3000 a.json >cut; try cut
 sed 's/"tally_snapshot": 1/"tally_snapshot": 2/' a.json >new; try new
