@@ -448,7 +448,7 @@ void isel_sprint(struct emit *e)
 	for (unsigned i = 0; i < f->parts.n; i++) {
 		const struct fmt_part *p = &f->parts.v[i];
 
-		piece(&s, p, &e->ins->args[arg]);
+		piece(&s, p, p->conv ? &e->ins->args[arg] : NULL);
 		arg += p->conv != 0;
 	}
 	asm_bind(e->as, s.end);
