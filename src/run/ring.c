@@ -15,9 +15,14 @@ enum {
 
 static int take(void *ctx, void *data, size_t n)
 {
+	const struct record *r = data;
 	struct session *s = ctx;
 
-	record_take(s, data, n);
+	record_take(s, r, n);
+	/* Emptying the maps takes milliseconds, and a small map may be half
+	 * full again by then: that is a turn by itself. */
+	if (r->kind == REC_DRAIN)
+		return -EAGAIN;
 	/* A negative result stops the reading after this record. */
 	return ++s->kern->taken < RING_TURN ? 0 : -EAGAIN;
 }
