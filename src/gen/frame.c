@@ -2,7 +2,8 @@
 /*
  * The frame: memory for what has no register, shared by intervals that do not
  * overlap. When it outgrows the stack, the biggest strings move to the claimed
- * scratch slot, one at a time, until the rest fits.
+ * scratch slot, one at a time, until the rest fits; when only numbers are left,
+ * those that are kept longest move too.
  */
 #include "gen/live.h"
 
@@ -133,6 +134,32 @@ static void collect(struct layout *y, struct live *l)
 	}
 }
 
+/*
+ * Moves the number that is live longest: it keeps others from its place for
+ * the longest time. What the machine needs at hand (the pseudo registers are
+ * addresses, which a map's memory may not hold) stays on the stack.
+ */
+static bool move_number(struct layout *y)
+{
+	struct slot *best = NULL;
+	uint32_t longest = 0;
+
+	for (unsigned i = 0; i < y->n; i++) {
+		struct slot *s = &y->slots[i];
+		uint32_t span = s->forever ? UINT32_MAX :
+					     s->iv->end - s->iv->start + 1;
+
+		if (s->in_scratch || s->iv->reg >= y->e->nregs ||
+		    span <= longest)
+			continue;
+		best = s;
+		longest = span;
+	}
+	if (best)
+		best->in_scratch = true;
+	return best != NULL;
+}
+
 /* Moves the biggest thing off the stack. False: nothing is left to move. */
 static bool move_biggest(struct layout *y)
 {
@@ -152,7 +179,7 @@ static bool move_biggest(struct layout *y)
 		return true;
 	}
 	if (!best)
-		return false;
+		return move_number(y);
 	best->in_scratch = true;
 	return true;
 }
@@ -203,7 +230,7 @@ bool frame_layout(struct emit *e, struct live *l, uint32_t limit)
 	}
 	e->frame = y.top[0];
 	if (y.top[0] > limit) {
-		complain(e->c, STACK_FULL, &at, y.top[0], limit);
+		complain(e->c, SCRATCH_FULL, &at, y.top[0], "stack", limit);
 		return false;
 	}
 	if (e->kernel)

@@ -15,7 +15,7 @@
 
 enum {
 	KERNEL_STACK = 512,
-	BODY_STACK = 128,     /* a loop body's own; most is the handler's */
+	BODY_STACK = 64,      /* a loop body's own; most is the handler's */
 	LOCK_STACK = 64,      /* the lock's slow path and its callback */
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
@@ -299,7 +299,8 @@ static bool scratch_fits(struct gen *g, struct code *code, struct root *r)
 	code->needs_scratch = r->scr_used;
 	if (!r->scr_used || r->scratch <= room)
 		return true;
-	complain(g->c, SCRATCH_FULL, &at, r->scratch, room);
+	complain(g->c, SCRATCH_FULL, &at, r->scratch, "scratch memory",
+		 room);
 	code->limit = "scratch memory";
 	return false;
 }
@@ -399,8 +400,12 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 		chain += below[i];
 	if (r->slow_lock_used)
 		chain += LOCK_STACK;
-	if (chain + 32 > KERNEL_STACK ||
-	    !layout_handler(units, r, KERNEL_STACK - chain))
+	if (chain + 32 > KERNEL_STACK) {
+		complain(g->c, SCRATCH_FULL, &code->fn->probe->span, chain + 32,
+			 "stack", (unsigned)KERNEL_STACK);
+		return false;
+	}
+	if (!layout_handler(units, r, KERNEL_STACK - chain))
 		return false;
 	code->frame = round32(units->e.frame) + chain;
 	return scratch_fits(g, code, r);

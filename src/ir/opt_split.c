@@ -27,9 +27,16 @@ static bool uses_matched(const struct ir_func *f)
 	return false;
 }
 
-static bool goes_to_host(const struct split *s, const struct ir_ins *i)
+enum {
+	/* Each level of loops is a call of its own in the kernel's check,
+	 * which walks them all: 5 pass, 7 are refused as too complex (6.18). */
+	LOOPS_DEEP = 5,
+};
+
+static bool goes_to_host(const struct split *s, const struct ir_block *b,
+			 const struct ir_ins *i)
 {
-	if (ins_host_only(i) ||
+	if (b->loop_depth > LOOPS_DEEP || ins_host_only(i) ||
 	    (s->ir->kernel_can && !s->ir->kernel_can(s->f, i)))
 		return true;
 	switch (i->op) {
@@ -172,7 +179,7 @@ static void cut_paths(struct split *s)
 		struct ir_ins *i = b->first;
 		unsigned at = 0, ns;
 
-		for (; i && !goes_to_host(s, i); i = i->next)
+		for (; i && !goes_to_host(s, b, i); i = i->next)
 			at++;
 		if (i) {
 			add_point(s, b, i, at);
@@ -192,7 +199,7 @@ static bool needs_split(const struct split *s)
 {
 	for (const struct ir_block *b = s->f->blocks; b; b = b->next)
 		for (const struct ir_ins *i = b->first; i; i = i->next)
-			if (goes_to_host(s, i))
+			if (goes_to_host(s, b, i))
 				return true;
 	return false;
 }
