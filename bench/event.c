@@ -6,7 +6,9 @@
  * program, and a loop of getppid() pinned to one CPU is timed twice: plain
  * (wall time over the same loop without tracer) and with BPF statistics on
  * (run_time_ns / run_cnt of the program that ran most). Prints one line each:
- *     NAME ROUND WALL_ADDED_NS RUN_NS
+ *     NAME ROUND WALL_ADDED_NS RUN_NS CPU0_WALL_ADDED_NS
+ * A tracer that opens its perf event on CPU 0 alone slows events there more
+ * than elsewhere: the loop is timed on the last CPU and on CPU 0.
  * The commands take turns so that a machine whose speed drifts is fair to all.
  */
 #include <bpf/bpf.h>
@@ -142,9 +144,33 @@ static int wait_attached(uint32_t after)
 	return -1;
 }
 
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int last_cpu(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+}
+
+static double loop_on(int cpu)
+{
+	double t;
+
+	pin(cpu);
+	t = loop_ns();
+	pin(last_cpu());
+	return t;
+}
+
 static void measure(const char *name, const char *command, int round)
 {
-	double plain = loop_ns(), wall;
+	double plain = loop_ns(), plain0 = loop_on(0), wall, wall0;
 	uint32_t after = last_prog();
 	pid_t pid = fork();
 
@@ -165,8 +191,9 @@ static void measure(const char *name, const char *command, int round)
 		fprintf(stderr, "%s: no program ran\n", name);
 	} else {
 		wall = loop_ns();
-		printf("%s %d %.1f %.1f\n", name, round, wall - plain,
-		       run_ns(after));
+		wall0 = loop_on(0);
+		printf("%s %d %.1f %.1f %.1f\n", name, round, wall - plain,
+		       run_ns(after), wall0 - plain0);
 		fflush(stdout);
 	}
 	kill(-pid, SIGINT);
@@ -178,15 +205,11 @@ static void measure(const char *name, const char *command, int round)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0, r, i;
-	cpu_set_t one;
-
 	if (rounds < 1 || argc < 3) {
 		fprintf(stderr, "usage: event ROUNDS NAME=COMMAND ...\n");
 		return 2;
 	}
-	CPU_ZERO(&one);
-	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	pin(last_cpu());
 	for (r = 0; r < rounds; r++)
 		for (i = 2; i < argc; i++) {
 			char *eq = strchr(argv[i], '=');
