@@ -142,6 +142,10 @@ void stmt_foreach(struct build *b, struct node *n);
 struct ir_val expr_call(struct build *b, struct node *n, bool want);
 struct ir_val expr_print(struct build *b, struct node *n, bool want);
 struct ir_val expr_target(struct build *b, struct node *n, bool address);
+/* The number of |size| bytes at addr (negative: signed), with its failure edge
+ * for a fault. */
+struct ir_val load_at(struct build *b, struct ir_val addr, int size,
+		      bool user);
 struct ir_val expr_atword(struct build *b, struct node *n);
 void stmt(struct build *b, struct node *n);
 /* A piece of straight-line code: counts its statements, then builds it. */

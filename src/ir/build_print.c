@@ -87,6 +87,96 @@ static struct fmt *fold_literals(struct build *b, const struct fmt *fmt,
 	return f;
 }
 
+/*
+ * %m and %M show memory, which is the event's: a record must carry the bytes,
+ * since the host looks too late. A dump of n bytes becomes numbers that are
+ * loaded here: %M a byte each (%02x), %m up to 8 bytes each (%b, which prints
+ * them as they lie). false: its size or width is only known at run time, or it
+ * is more than a print has operands for.
+ */
+static bool inline_dump(struct build *b, struct fmt *f, const struct fmt_part *p,
+			struct ir_val addr, struct ir_val *args, unsigned *nargs,
+			unsigned room)
+{
+	bool hex = p->conv == 'M', left = p->flag == '-';
+	unsigned n = p->prec < 0 ? 1 : (unsigned)p->prec, at = 0, size, count;
+	unsigned shown = hex ? 2 * n : n;
+	char blank[64];
+	size_t pad = p->width > (int)shown ? (size_t)p->width - shown : 0;
+
+	count = hex ? n : n / 8 + (unsigned)__builtin_popcount(n % 8);
+	if (p->width_arg || p->prec_arg || count > room || pad > sizeof(blank))
+		return false;
+	memset(blank, ' ', sizeof(blank));
+	if (!left)
+		add_text(b, f, str_intern(b->c->str, blank, pad));
+	for (; at < n; at += size) {
+		struct fmt_part one = {.conv = hex ? 'x' : 'b',
+				       .width = hex ? 2 : -1,
+				       .prec = -1,
+				       .zero = hex,
+				       .flag = hex ? '0' : 0};
+
+		for (size = hex ? 1 : 8; size > n - at; size /= 2)
+			;
+		if (!hex)
+			one.prec = (int)size;
+		args[(*nargs)++] = load_at(b, emit_num(b, OP_ADD, addr,
+						       val_num(at), NOVAL),
+					   (int)size, p->flag == '#');
+		vec_push(b->a, &f->parts, one);
+	}
+	if (left)
+		add_text(b, f, str_intern(b->c->str, blank, pad));
+	return true;
+}
+
+static unsigned count_args(const struct fmt *fmt, unsigned from)
+{
+	unsigned n = 0;
+
+	for (; from < fmt->parts.n; from++)
+		n += part_args(&fmt->parts.v[from]);
+	return n;
+}
+
+/* Kernel handlers: the format with its memory dumps made numbers. */
+static struct fmt *inline_dumps(struct build *b, const struct fmt *fmt,
+				struct ir_val **args, unsigned *nargs)
+{
+	struct fmt *f = arena_new_of(b->a, struct fmt);
+	struct ir_val *all = arena_array(b->a, struct ir_val,
+					 FMT_ARGS_MAX + *nargs);
+	unsigned in = 0, out = 0;
+
+	for (unsigned i = 0; i < fmt->parts.n; i++) {
+		const struct fmt_part *p = &fmt->parts.v[i];
+		unsigned n = part_args(p), rest = count_args(fmt, i + 1);
+
+		if ((p->conv == 'm' || p->conv == 'M') && in < *nargs &&
+		    out + rest < FMT_ARGS_MAX &&
+		    inline_dump(b, f, p, (*args)[in], all, &out,
+				FMT_ARGS_MAX - out - rest)) {
+			in += n;
+			continue;
+		}
+		vec_push(b->a, &f->parts, *p);
+		for (; n && in < *nargs; n--)
+			all[out++] = (*args)[in++];
+	}
+	*args = all;
+	*nargs = f->nargs = out;
+	return f;
+}
+
+static bool has_dumps(const struct fmt *f)
+{
+	for (unsigned i = 0; i < f->parts.n; i++)
+		if (f->parts.v[i].conv == 'm' || f->parts.v[i].conv == 'M')
+			return true;
+	return false;
+}
+
 /* print(@hist_log(x)), print(@quantiles(x)). */
 static struct ir_val print_hist(struct build *b, struct node *n,
 				struct node *what)
@@ -133,7 +223,10 @@ struct ir_val expr_print(struct build *b, struct node *n, bool want)
 	if (n->u.print.to_string && !want)
 		return NOVAL;
 	old = build_at(b, &n->span);
-	f = fold_literals(b, &n->u.print.fmt, args, &nargs);
+	f = &n->u.print.fmt;
+	if (b->f->place == PLACE_KERNEL && has_dumps(f))
+		f = inline_dumps(b, f, &args, &nargs);
+	f = fold_literals(b, f, args, &nargs);
 	assert(nargs <= FMT_ARGS_MAX); /* the parser allows no more */
 	i = emit_n(b, n->u.print.to_string ? OP_SPRINT : OP_PRINT, nargs,
 		   args);

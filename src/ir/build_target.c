@@ -45,8 +45,8 @@ static struct ir_val step_address(struct build *b, struct ir_val addr,
 	return addr;
 }
 
-static struct ir_val load_at(struct build *b, struct ir_val addr, int size,
-			     bool user)
+struct ir_val load_at(struct build *b, struct ir_val addr, int size,
+		      bool user)
 {
 	uint32_t r = tmp_num(b);
 	struct ir_ins *i = emit(b, user ? OP_ULD : OP_KLD, addr,
