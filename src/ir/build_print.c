@@ -94,9 +94,9 @@ static struct fmt *fold_literals(struct build *b, const struct fmt *fmt,
  * them as they lie). false: its size or width is only known at run time, or it
  * is more than a print has operands for.
  */
-static bool inline_dump(struct build *b, struct fmt *f, const struct fmt_part *p,
-			struct ir_val addr, struct ir_val *args, unsigned *nargs,
-			unsigned room)
+static bool inline_dump(struct build *b, struct fmt *f,
+			const struct fmt_part *p, struct ir_val addr,
+			struct ir_val *args, unsigned *nargs, unsigned room)
 {
 	bool hex = p->conv == 'M', left = p->flag == '-';
 	unsigned n = p->prec < 0 ? 1 : (unsigned)p->prec, at = 0, size, count;
