@@ -143,31 +143,6 @@ static void write_agg(struct json *j, const struct snap_agg *agg)
 	json_end_object(j);
 }
 
-static void write_ledger(struct json *j, const struct snapshot *s)
-{
-	unsigned i;
-
-	json_key(j, "ledger");
-	json_array(j);
-	for (i = 0; i < s->losses.n; i++) {
-		const struct snap_loss *l = &s->losses.v[i];
-
-		json_object(j);
-		json_key(j, "probe");
-		json_strz(j, l->probe);
-		member(j, "hits", l->hits);
-		member(j, "handled", l->handled);
-		member(j, "misses", l->misses);
-		member(j, "lock_skips", l->lock_skips);
-		member(j, "nest_skips", l->nest_skips);
-		member(j, "map_full", l->map_full);
-		member(j, "ring_full", l->ring_full);
-		member(j, "errors", l->errors);
-		json_end_object(j);
-	}
-	json_end_array(j);
-}
-
 void export_json(const struct snapshot *s, const struct export_end *end,
 		 FILE *f)
 {
@@ -187,7 +162,7 @@ void export_json(const struct snapshot *s, const struct export_end *end,
 	for (i = 0; i < s->aggs.n; i++)
 		write_agg(&j, &s->aggs.v[i]);
 	json_end_array(&j);
-	write_ledger(&j, s);
+	snapshot_write_ledger(&j, s);
 	json_end_object(&j);
 	fputc('\n', f);
 }

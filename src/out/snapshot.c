@@ -361,7 +361,7 @@ static void write_hosts(struct json *j, const struct snapshot *s)
 	json_end_array(j);
 }
 
-static void write_losses(struct json *j, const struct snapshot *s)
+void snapshot_write_ledger(struct json *j, const struct snapshot *s)
 {
 	unsigned i;
 
@@ -401,7 +401,7 @@ int snapshot_write(const struct snapshot *s, FILE *f)
 	json_key(&j, "script_hash");
 	json_strz(&j, hash);
 	write_hosts(&j, s);
-	write_losses(&j, s);
+	snapshot_write_ledger(&j, s);
 	json_key(&j, "aggregates");
 	json_array(&j);
 	for (i = 0; i < s->aggs.n; i++)

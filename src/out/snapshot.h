@@ -19,6 +19,8 @@
 #include "front/ast.h"
 #include "stat/cell.h"
 
+struct json;
+
 enum { SNAPSHOT_VERSION = 1, SNAP_KEYS_MAX = 9 };
 
 struct snap_key {
@@ -72,6 +74,8 @@ bool snapshot_layout(struct snap_agg *agg);
 void snapshot_sort(struct snapshot *s);
 /* Returns 0 or -1 (write error). */
 int snapshot_write(const struct snapshot *s, FILE *f);
+/* The member "ledger": the same in snapshots and in --format=json. */
+void snapshot_write_ledger(struct json *j, const struct snapshot *s);
 /* NULL: *ret_why says what is wrong with the text (arena memory). */
 struct snapshot *snapshot_read(struct arena *a, const char *text, size_t n,
 			       const char **ret_why);
