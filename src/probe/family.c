@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe/family.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 const char *family_point_text(struct compile *c, const struct match *m)
 {
@@ -84,4 +88,19 @@ const char *near_text(struct compile *c, const struct near *n)
 		text = arena_printf(c->a, "%s%s%s", text, i ? ", " : "",
 				    n->name[i]);
 	return text;
+}
+
+int family_start_event(int fd, int prog_fd)
+{
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
 }

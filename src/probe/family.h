@@ -17,6 +17,12 @@ const char *family_point_text(struct compile *c, const struct match *m);
  */
 int family_refuse(struct compile *c, const struct match *m, const char *fmt,
 		  ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Gives an open perf event its program and starts it. fd is what
+ * perf_event_open() returned, errno included when negative. The event's
+ * descriptor, or a negative errno with the event closed.
+ */
+int family_start_event(int fd, int prog_fd);
 /* Keeps the at most five names nearest to name, best first, in ret. */
 enum { NEAR_MAX = 5 };
 struct near {

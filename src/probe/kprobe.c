@@ -339,15 +339,7 @@ static int open_event(struct compile *c, const struct kprobe *k, int prog_fd)
 	}
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
 		     PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
+	return family_start_event(fd, prog_fd);
 }
 
 static int attach_function(struct compile *c, struct probe *p, int prog_fd,

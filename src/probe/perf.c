@@ -153,19 +153,11 @@ static int open_one(const struct sampler *s, unsigned cpu, int prog_fd)
 	    .freq = s->is_freq,
 	    .disabled = 1,
 	};
-	int fd, err;
+	int fd;
 
 	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
 		     PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
+	return family_start_event(fd, prog_fd);
 }
 
 static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,

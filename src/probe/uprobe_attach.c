@@ -4,6 +4,7 @@
  * older kernels, a perf event of the uprobe PMU (100 ms each). What the kernel
  * can do is asked of it by attaching to nothing, never guessed from a version.
  */
+#include "probe/family.h"
 #include "probe/uprobe.h"
 
 #include <errno.h>
@@ -141,15 +142,7 @@ static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 	/* Without a process the event needs a CPU, but hits on all. */
 	fd = syscall(SYS_perf_event_open, &attr, pid ? (int)pid : -1,
 		     pid ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
+	return family_start_event(fd, prog_fd);
 }
 
 /* --- both ----------------------------------------------------------------- */
