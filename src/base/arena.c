@@ -23,18 +23,20 @@ enum {
 #endif
 
 struct chunk {
+	/* Newest first, but for chunks that hold a single large allocation. */
 	struct chunk *next;
 #ifdef HOSTILE_ALLOC
-	void *data;
+	void *data; /* one allocation, of the size asked for */
 #else
-	size_t used, size;
+	size_t used, size; /* bytes of data */
+	/* aligned here, so sizes in ALIGN keep it so */
 	_Alignas(ALIGN) char data[];
 #endif
 };
 
 struct arena {
 	struct chunk *chunks; /* the first one is being filled */
-	size_t bytes;
+	size_t bytes; /* asked for, without what alignment adds */
 };
 
 struct arena *arena_new(void)
@@ -101,7 +103,11 @@ static void *take(struct arena *a, size_t size)
 		struct chunk *own = chunk_new(size);
 
 		own->used = size;
-		/* Behind the one being filled. */
+		/*
+		 * Behind the one being filled. If it went in front, the room
+		 * left in the chunk being filled would be lost at every large
+		 * allocation.
+		 */
 		if (c) {
 			own->next = c->next;
 			c->next = own;
@@ -124,7 +130,11 @@ static void *take(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-	/* A negative number or an overflow of the caller's. */
+	/*
+	 * A negative number or an overflow of the caller's. A size of more than
+	 * half the address space cannot be meant. Asking malloc for it would
+	 * say the same, but only after arithmetic on it has wrapped.
+	 */
 	if (size > SIZE_MAX / 2)
 		xalloc_fail(size);
 	a->bytes += size;
@@ -151,6 +161,7 @@ void *arena_grow(struct arena *a, const void *p, size_t old_size,
 	return q;
 }
 
+/* strnlen: s need not have a NUL in its first n bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);

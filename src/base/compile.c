@@ -6,6 +6,10 @@
 
 struct compile *compile_new(void)
 {
+	/*
+	 * It lives in its own arena: one call frees it and all that hangs on
+	 * it.
+	 */
 	struct arena *a = arena_new();
 	struct compile *c = arena_new_of(a, struct compile);
 

@@ -5,6 +5,7 @@
 #include "base/diag_list.h"
 #include "base/map.h"
 
+/* One row a message, from the table that docs/errors.md is checked against. */
 static const struct diag_row {
 	const char *name;
 	enum diag_class class;
@@ -24,7 +25,11 @@ struct diags *diags_new(struct arena *a)
 	return d;
 }
 
-/* True when the same was said of the same place before; remembers it. */
+/*
+ * True when the same was said of the same place before; remembers it. The text
+ * takes part in the key: two different mistakes at one place are both worth
+ * reading.
+ */
 static bool seen_before(struct diags *d, const struct diag *m)
 {
 	char *key;
@@ -50,10 +55,16 @@ struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...)
 	m->text = arena_vprintf(d->a, diag_row[id].fmt, ap);
 	va_end(ap);
 	if (d->muted) {
+		/*
+		 * A message that is dropped is still made and returned, so that
+		 * callers hang their notes on it without asking whether anybody
+		 * listens.
+		 */
 		d->hushed += m->class != DIAG_WARNING;
 		return m;
 	}
 	m->order = d->list.n;
+	/* Counted once: "2 errors" must be the number that was printed. */
 	m->repeats = seen_before(d, m);
 	if (!m->repeats)
 		d->count[m->class]++;

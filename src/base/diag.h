@@ -20,6 +20,7 @@
 
 #include "base/source.h"
 
+/* As many as fit a screen: what comes after is nearly always a consequence. */
 enum { DIAG_SHOWN = 20 };
 
 enum diag_class {
@@ -65,6 +66,7 @@ bool diags_unmute(struct diags *d, unsigned since);
 unsigned diags_errors(const struct diags *d);
 unsigned diags_errors_of(const struct diags *d, enum diag_class c);
 unsigned diags_warnings(const struct diags *d);
+/* How to print: from the terminal and the options. */
 struct diag_style {
 	bool color;
 	bool no_warnings;      /* -w */
@@ -73,8 +75,9 @@ struct diag_style {
 };
 /* Prints what has not been printed yet. */
 void diags_print(struct diags *d, FILE *f, const struct diag_style *style);
-/* "NOT_LVALUE", and back (D_MAX: unknown): for tests and --explain. */
+/* "NOT_LVALUE": the row's name, for tests and --explain. */
 const char *diag_name(enum diag_id id);
+/* What the message means and what to do; never NULL. */
 const char *diag_explain(enum diag_id id);
 enum diag_class diag_class_of(enum diag_id id);
 

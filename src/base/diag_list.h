@@ -21,18 +21,20 @@ struct diag {
 	enum diag_id id;
 	enum diag_class class;
 	struct span at;
+	/* formatted at once: its arguments may be gone when it is printed */
 	const char *text;
+	/* notes and help, in the order they were hung on */
 	VEC(struct diag_extra) extra;
 	unsigned order;	 /* of creation */
 	bool repeats;	 /* said of the same place before */
 };
 
 struct diags {
-	struct arena *a;
+	struct arena *a; /* of the compilation; everything here lives in it */
 	VEC(struct diag *) list;
 	unsigned printed; /* of list: those before it are out already */
-	unsigned count[DIAG_CLASSES];
-	struct map *seen;
+	unsigned count[DIAG_CLASSES]; /* by class, repeats not counted */
+	struct map *seen; /* texts with their places, for `repeats` */
 	unsigned muted;	 /* depth of diags_mute() */
 	unsigned hushed; /* errors dropped so far */
 };

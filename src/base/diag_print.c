@@ -14,6 +14,10 @@ enum {
 	INDENT = 4,
 	/* Of a longer source line only this much around the caret is shown. */
 	LINE_SHOWN = 120,
+	/*
+	 * A macro may expand itself through others; the chain is shown this
+	 * deep.
+	 */
 	MACROS_SHOWN = 16,
 };
 
@@ -23,6 +27,9 @@ enum {
 #define C_SOURCE "00;34"
 #define C_STRONG "01"
 
+/*
+ * Where to, and whether with escape sequences: what every put_ function needs.
+ */
 struct printer {
 	FILE *f;
 	bool color;
@@ -111,6 +118,12 @@ static void put_line(const struct printer *p, const struct span *at)
 	if (to < len)
 		fputs("...", p->f);
 	unpaint(p);
+	/*
+	 * The columns under the line: one blank for each character shown.
+	 * Characters are counted, not bytes, or the caret of a line with an
+	 * umlaut stood too far right. (Wide characters of East Asia take two
+	 * columns; they put the caret to the left of its place.)
+	 */
 	fprintf(p->f, "\n%*s", INDENT + (from ? 3 : 0), "");
 	for (i = from; i < col;) {
 		size_t n = utf8_len(s + i, len - i);
@@ -207,12 +220,20 @@ static void put_shown(FILE *f, const struct shown *t, const char *what)
 void diags_print(struct diags *d, FILE *f, const struct diag_style *style)
 {
 	struct printer p = {.f = f, .color = style->color};
+	/*
+	 * Only those added since the last call: main prints after each pass,
+	 * and a message must not come twice.
+	 */
 	unsigned n = d->list.n - d->printed;
 	struct shown errors = {0}, warnings = {0};
 	struct diag **sorted;
 
 	if (!n)
 		return;
+	/*
+	 * Sorted by place and not by pass: the reader goes through the script
+	 * once.
+	 */
 	sorted = xmalloc(n * sizeof(*sorted));
 	memcpy(sorted, d->list.v + d->printed, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_place);

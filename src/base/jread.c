@@ -11,11 +11,12 @@
 
 enum { DEPTH_MAX = 64 };
 
+/* Where the reader is; the first mistake found stands. */
 struct reader {
 	struct arena *a;
-	const char *p, *end, *start;
-	const char *why;
-	int depth;
+	const char *p, *end, *start; /* text from start to end, read up to p */
+	const char *why; /* the first reason why not; NULL: none yet */
+	int depth; /* of brackets open here */
 };
 
 static struct jval *value(struct reader *r);
@@ -51,6 +52,10 @@ static struct jval *fresh(struct reader *r, enum jkind k)
 	return v;
 }
 
+/*
+ * Four hex digits at p to a number; -1: they are none. The caller has seen to
+ * it that there are four characters.
+ */
 static int hex4(const char *p)
 {
 	int v = 0, i;
@@ -70,8 +75,9 @@ static int hex4(const char *p)
 }
 
 /*
- * tally's writer gives each byte that is not UTF-8 as \u00XX, so code points
- * up to 255 come back as that one byte; others as UTF-8.
+ * tally's writer gives each byte that is not UTF-8 as \u00XX, so code points up
+ * to 255 come back as that one byte; others as UTF-8. Surrogate pairs are not
+ * joined: the writer never makes them.
  */
 static char *put_code(char *q, int c)
 {
@@ -88,6 +94,9 @@ static char *put_code(char *q, int c)
 	return q;
 }
 
+/*
+ * Behind the backslash. Adds what it means at *q; false: there is no such one.
+ */
 static bool escape(struct reader *r, char **q)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -103,6 +112,7 @@ static bool escape(struct reader *r, char **q)
 		*q = put_code(*q, code);
 		return true;
 	}
+	/* strchr() would find the NUL at the end of `from`. */
 	at = *r->p ? strchr(from, *r->p) : NULL;
 	if (!at)
 		return false;
@@ -163,7 +173,10 @@ static struct jval *number(struct reader *r)
 	return v;
 }
 
-/* At the opening bracket. Arrays and objects differ in the names only. */
+/*
+ * At the opening bracket. Arrays and objects differ in the names only. Depth is
+ * counted by the caller, so this recursion ends.
+ */
 static struct jval *list(struct reader *r, bool object)
 {
 	VEC(struct jval *) vals = { 0 };
@@ -199,6 +212,7 @@ static struct jval *list(struct reader *r, bool object)
 	return v;
 }
 
+/* true, false or null, which is expected because of its first letter. */
 static struct jval *word(struct reader *r, const char *text, enum jkind k,
 			 bool is)
 {
@@ -253,6 +267,7 @@ struct jval *jread(struct arena *a, const char *text, size_t n,
 		v = fail(&r, "text after the end");
 	if (!v) {
 		*ret_line = 1;
+		/* The line is counted only now, when somebody is to read it. */
 		for (q = text; q < r.p && q < r.end; q++)
 			*ret_line += *q == '\n';
 		*ret_why = r.why;
@@ -260,6 +275,7 @@ struct jval *jread(struct arena *a, const char *text, size_t n,
 	return v;
 }
 
+/* Linear: tally's own objects have at most a dozen members. */
 const struct jval *jget(const struct jval *o, const char *key)
 {
 	size_t i;
@@ -272,6 +288,10 @@ const struct jval *jget(const struct jval *o, const char *key)
 	return NULL;
 }
 
+/*
+ * Digits and minus signs only: strtoll() alone would take blanks, "+1" and
+ * "0x1", and stop at a NUL inside a string.
+ */
 static bool is_number_text(const struct jval *v)
 {
 	return v && (v->kind == J_NUMBER || v->kind == J_STRING) && v->n &&

@@ -8,6 +8,10 @@
 
 #include "base/utf8.h"
 
+/*
+ * Far above what any of our documents needs; the array in struct json has this
+ * many.
+ */
 enum { DEPTH_MAX = 64 };
 
 void json_init(struct json *j, FILE *f, bool pretty)
@@ -24,7 +28,10 @@ static void new_line(struct json *j)
 		fprintf(j->f, "\n%*s", 2 * j->depth, "");
 }
 
-/* What must stand before the next value or key. */
+/*
+ * What must stand before the next value or key. A document is one value: a
+ * second one at depth 0 needs a json_init() of its own.
+ */
 static void separate(struct json *j)
 {
 	if (j->after_key) {
@@ -46,6 +53,7 @@ static void begin(struct json *j, char open)
 	j->first[++j->depth] = true;
 }
 
+/* An empty object or array stays on its line: {}. */
 static void end(struct json *j, char close)
 {
 	bool empty = j->first[j->depth];
@@ -77,6 +85,10 @@ void json_end_array(struct json *j)
 	end(j, ']');
 }
 
+/*
+ * The byte at hand as JSON writes it. \u00XX of a byte that is no character is
+ * how jread() gets the same byte back.
+ */
 static void escape(struct json *j, unsigned char c)
 {
 	switch (c) {

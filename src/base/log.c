@@ -23,6 +23,10 @@ void log_say(const struct log *l, enum log_channel ch, int level,
 
 	if (!log_on(l, ch, level))
 		return;
+	/*
+	 * The lock keeps the line whole when a reader thread or a signal's
+	 * handler on another thread speaks too.
+	 */
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", channel_name[ch]);
 	va_start(ap, fmt);

@@ -14,7 +14,12 @@ struct log {
 	int level[LOG_MAX]; /* from -v, -vv, --vp */
 };
 
+/*
+ * True when messages of that level (1: -v, 2: -vv, ...) are wanted: ask before
+ * work that only a message needs.
+ */
 bool log_on(const struct log *l, enum log_channel ch, int level);
+/* One line; the newline is added. Nothing when the level is not wanted. */
 void log_say(const struct log *l, enum log_channel ch, int level,
 	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

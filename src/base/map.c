@@ -13,7 +13,7 @@
 struct entry {
 	const char *key; /* n bytes and a NUL */
 	size_t n;
-	uint64_t hash;
+	uint64_t hash; /* kept: rehash() need not read the keys again */
 	void *value;
 };
 
@@ -38,7 +38,10 @@ struct map *map_new(struct arena *a)
 	return m;
 }
 
-/* The table place of the key, or the free place where it belongs. */
+/*
+ * The table place of the key, or the free place where it belongs. m->size must
+ * not be 0.
+ */
 static uint32_t *find(const struct map *m, uint64_t hash, const void *key,
 		      size_t n)
 {

@@ -9,6 +9,7 @@
 
 #include "base/compile.h"
 
+/* The rows of limits.def, by enum limit. */
 static const struct limit_row {
 	const char *name;
 	int64_t dflt, min, max;
@@ -30,6 +31,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The reference shows the pattern in its message; so do we. */
 #define PATTERN "^[a-z_][a-z_0-9]*(=-?[a-z_0-9]+)?$"
 
 /* PATTERN, without regard to case. */
@@ -82,7 +84,12 @@ static bool limit_set(struct compile *c, enum limit which, const char *value)
 	s->limit[which] = n;
 	s->limit_set[which] = true;
 	if (which == LIMIT_MAXACTION &&
+	    /*
+	     * The two are one budget for two kinds of handler; who changes the
+	     * small one means both.
+	     */
 	    !s->limit_set[LIMIT_MAXACTION_INTERRUPTIBLE]) {
+		/* Saturated: a limit that large never strikes anyway. */
 		if (__builtin_mul_overflow(n, (int64_t)10, &tenfold))
 			tenfold = INT64_MAX;
 		s->limit[LIMIT_MAXACTION_INTERRUPTIBLE] = tenfold;
@@ -107,6 +114,10 @@ bool settings_define(struct compile *c, const char *define)
 		if (!strcmp(nv.name, limit_row[i].name))
 			return limit_set(c, i, nv.value ? nv.value : "1");
 	}
+	/*
+	 * The last one counts, but keeps the first one's place, so that the
+	 * order in which names are listed does not depend on which one won.
+	 */
 	for (unsigned i = 0; i < c->set.defines.n; i++) {
 		if (!strcmp(nv.name, c->set.defines.v[i].name)) {
 			c->set.defines.v[i] = nv;

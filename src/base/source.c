@@ -38,6 +38,10 @@ const char *source_line(const struct source *s, uint32_t line, size_t *ret_len)
 	from = s->line_off[line - 1];
 	/* without its \n, which the last line may lack */
 	to = line < s->nlines ? s->line_off[line] - 1 : s->len;
+	/*
+	 * Scripts that were saved elsewhere end their lines in \r\n; the
+	 * caret's line must not print the \r.
+	 */
 	if (to > from && s->text[to - 1] == '\r')
 		to--;
 	*ret_len = to - from;

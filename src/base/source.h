@@ -13,14 +13,14 @@ struct arena;
 
 /* The kinds of token, as the messages name them. */
 enum tok_kind {
-	TOK_NONE,
+	TOK_NONE, /* no token: a place without one, or the start of a text */
 	TOK_IDENT,    /* identifier */
 	TOK_KEYWORD,  /* keyword */
 	TOK_STRING,   /* string */
 	TOK_NUMBER,   /* number */
 	TOK_OPERATOR, /* operator */
-	TOK_EMBEDDED, /* embedded-code */
-	TOK_JUNK,     /* junk */
+	TOK_EMBEDDED, /* embedded-code: %{ ... %} */
+	TOK_JUNK,     /* junk: a byte that begins no token */
 	TOK_EOF,
 };
 
@@ -41,16 +41,21 @@ struct source {
 	const char *name; /* as messages print it: path, <input>, <input1> */
 	const char *text;
 	size_t len;
-	unsigned id;	  /* order of creation */
+	unsigned id;	  /* order of creation: messages are sorted by it */
 	int is_library;	  /* a tapset file */
-	unsigned nlines;
+	unsigned nlines; /* one more than its newlines */
+	/* byte offset of each line's start; nlines of them */
 	const uint32_t *line_off;
 };
 
+/* Finds the lines; everything else about a text is found by the lexer. */
 /* text is not copied and must outlive the arena. */
 struct source *source_new(struct arena *a, const char *name, const char *text,
 			  size_t len, unsigned id);
-/* The line without its newline; *ret_len in bytes. line from 1. */
+/*
+ * The line without its newline; *ret_len in bytes. line from 1. A line that
+ * does not exist is "" of length 0, never NULL.
+ */
 const char *source_line(const struct source *s, uint32_t line,
 			size_t *ret_len);
 /* "identifier", "operator", ... */

@@ -13,6 +13,10 @@ struct strtab {
 	struct map *strings; /* bytes to struct interned */
 };
 
+/*
+ * What a caller holds is a pointer to bytes; len stands at a fixed distance in
+ * front, which str_len() relies on.
+ */
 struct interned {
 	size_t len;
 	char bytes[];
@@ -53,6 +57,7 @@ size_t str_len(const char *interned)
 	return ((const struct interned *)(const void *)head)->len;
 }
 
+/* Longer names are not compared: the row below is on the stack. */
 enum { DISTANCE_MAX = 128 };
 
 unsigned str_distance(const char *a, const char *b)
@@ -63,6 +68,11 @@ unsigned str_distance(const char *a, const char *b)
 	/* Names this long are never each other's misspelling. */
 	if (na > DISTANCE_MAX || nb > DISTANCE_MAX)
 		return (unsigned)(na > nb ? na : nb);
+	/*
+	 * Wagner and Fischer's table, of which only one row is kept: row[j] is
+	 * the distance of a's first i characters to b's first j, `diagonal` the
+	 * value that stood to the left of the one above.
+	 */
 	for (j = 0; j <= nb; j++)
 		row[j] = j;
 	for (i = 1; i <= na; i++) {

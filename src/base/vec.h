@@ -5,12 +5,20 @@
 
 #include "base/arena.h"
 
+/*
+ * A struct without a tag: two VEC(T) of the same T are different types in C, so
+ * one that crosses a function is given a typedef (name_vec).
+ */
 #define VEC(T)                                                                 \
 	struct {                                                               \
 		T *v;                                                          \
 		unsigned n, cap;                                               \
 	}
 
+/*
+ * Arguments are evaluated more than once, but for item. Growing moves the
+ * elements: no pointer to one survives a push.
+ */
 #define vec_push(a, vec, item)                                                 \
 	do {                                                                   \
 		/* First of all: it may push to this vector itself. */         \
@@ -25,6 +33,6 @@
 		(vec)->v[(vec)->n++] = item_;                                  \
 	} while (0)
 
-#define vec_last(vec) ((vec)->v[(vec)->n - 1])
+#define vec_last(vec) ((vec)->v[(vec)->n - 1]) /* n must not be 0 */
 
 #endif

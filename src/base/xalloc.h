@@ -5,6 +5,11 @@
 
 #include <stddef.h>
 
+/*
+ * Of size 0 too they are good for free(); nobody else may own the memory. Use
+ * them only for what must be freed before its arena is (output buffers, tables
+ * of the VM); all else comes from an arena.
+ */
 void *xmalloc(size_t size);
 /* Zeroed. */
 void *xcalloc(size_t n, size_t size);
