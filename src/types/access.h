@@ -14,6 +14,10 @@
 struct node;
 struct ctype;
 
+/*
+ * Everything about a kernel value that the code which reads it must know; no
+ * type of C is needed behind this point.
+ */
 enum access_base {
 	ACC_ARG,   /* the arg-th 64-bit word of a raw tracepoint's context */
 	ACC_REG,   /* the register at byte offset arg of struct pt_regs */
@@ -25,9 +29,9 @@ enum access_base {
 };
 
 struct access_step {
-	int64_t off;	     /* bytes added to the address */
+	int64_t off;	     /* bytes added to the address, before the index */
 	struct node *index;  /* NULL, or: address += index * scale */
-	uint32_t scale;
+	uint32_t scale; /* bytes of an element */
 	uint8_t load;	     /* 0: address only (array, struct); else bytes */
 	bool sign;	     /* sign-extend what was loaded */
 	bool user;	     /* load from user space (also when access.user) */
@@ -38,14 +42,19 @@ struct access_step {
 
 struct access {
 	enum access_base base;
-	uint32_t arg;
+	uint32_t arg; /* which one, see enum access_base */
 	uint8_t load_size; /* ACC_CTX */
 	bool sign;
 	bool user;	   /* addresses are user-space ones */
-	struct node *value;
+	struct node *value; /* ACC_VALUE */
 	int64_t constant;
 	struct node *text; /* a typed N_PRINT with to_string */
 	uint8_t narrow;	   /* base value's own bytes; 0 or 8: all 64 bits */
+	/*
+	 * In order. None: the value is the base itself. A step without load can
+	 * only be the last one or be followed by steps that go on from its
+	 * address.
+	 */
 	VEC(struct access_step) steps;
 	const struct ctype *type; /* of the result: auto-cast, pretty-print */
 };

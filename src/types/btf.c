@@ -62,6 +62,7 @@ static enum ctype_kind kind_of(const struct btf_type *r)
 	}
 }
 
+/* The size and how a value is printed: as a number, a character or a bool. */
 static void read_int(struct ctype *ct, const struct btf_type *r)
 {
 	uint8_t encoding = btf_int_encoding(r);
@@ -82,6 +83,10 @@ struct ctype *ctype_of_id(struct ctypes *t, uint32_t id)
 
 	if (!r)
 		return &t->none;
+	/*
+	 * Each id has one struct ctype: types are compared by pointer, and a
+	 * list that points to itself ends here.
+	 */
 	ct = map_get_num(t->made, id);
 	if (ct)
 		return ct;
@@ -96,6 +101,11 @@ struct ctype *ctype_of_id(struct ctypes *t, uint32_t id)
 		read_int(ct, r);
 		break;
 	case CT_ENUM:
+		/*
+		 * For enums the kind flag of BTF says that values are signed
+		 * (Linux 6.0 on; before that it is always 0, and the values are
+		 * read as unsigned).
+		 */
 		ct->sign = btf_kflag(r);
 		ct->size = r->size;
 		break;
@@ -113,6 +123,10 @@ struct ctype *ctype_of_id(struct ctypes *t, uint32_t id)
 	return ct;
 }
 
+/*
+ * bit_off counts from the struct's start. libbpf's accessors hide that the flag
+ * of a record says whether sizes of bit-fields stand in the offset.
+ */
 static void fill_members(struct ctypes *t, struct ctype *ct,
 			 const struct btf_type *r)
 {
@@ -130,6 +144,10 @@ static void fill_members(struct ctypes *t, struct ctype *ct,
 	}
 }
 
+/*
+ * Parameters look like members of a struct of 64-bit words, which is how a raw
+ * tracepoint and a trampoline lay them out.
+ */
 static void fill_params(struct ctypes *t, struct ctype *ct,
 			const struct btf_type *r)
 {
@@ -182,6 +200,10 @@ int64_t enum_value(const struct btf_type *r, unsigned i)
 {
 	if (btf_is_enum64(r))
 		return (int64_t)btf_enum64_value(btf_enum64(r) + i);
+	/*
+	 * 32-bit values of signed enums are sign-extended, others are not: only
+	 * the flag tells 0xffffffff from -1.
+	 */
 	if (btf_kflag(r))
 		return btf_enum(r)[i].val;
 	return (uint32_t)btf_enum(r)[i].val;
@@ -189,7 +211,11 @@ int64_t enum_value(const struct btf_type *r, unsigned i)
 
 const struct ctype *ctype_fill(const struct ctype *t)
 {
-	/* Reading more of it does not change what it is. */
+	/*
+	 * Reading more of it does not change what it is. The struct stays const
+	 * to everybody else; it is ours (ctype_of_id), so the cast is of
+	 * something that was never const.
+	 */
 	struct ctype *ct = (struct ctype *)(uintptr_t)t;
 	const struct btf_type *r;
 
@@ -220,6 +246,7 @@ const struct ctype *ctype_fill(const struct ctype *t)
 	case CT_VOID:
 		break;
 	default:
+		/* pointers, typedefs, qualifiers, tags */
 		ct->to = ctype_of_id(t->owner, r->type);
 	}
 	return t;

@@ -22,8 +22,14 @@ struct ctypes {
 
 /* Opens the file again once types_close() has closed it. */
 void types_reopen(struct ctypes *t);
+/*
+ * The type of a BTF id; void (t->none) for 0 and for ids that are out of range.
+ */
 struct ctype *ctype_of_id(struct ctypes *t, uint32_t id);
-/* The i-th enumerator of an enum, 32 or 64 bits wide. */
+/*
+ * The i-th enumerator of an enum, 32 or 64 bits wide. Its name as an offset
+ * into BTF's strings, and its value.
+ */
 uint32_t enum_name(const struct btf_type *r, unsigned i);
 int64_t enum_value(const struct btf_type *r, unsigned i);
 

@@ -6,8 +6,10 @@
 
 #include "types/types.h"
 
-/* Reads "name" off *s, and the "[n]"s behind it into *ret_index (in elements
- * of the innermost array is not needed: one dimension). -1: no index. */
+/*
+ * Reads "name" off *s, and the "[n]" behind it into *ret_index; -1: none.
+ * Arrays of arrays do not occur in the members that are read this way.
+ */
 static const char *next_name(struct compile *c, const char **s,
 			     long *ret_index)
 {
@@ -26,6 +28,12 @@ static const char *next_name(struct compile *c, const char **s,
 	return name;
 }
 
+/*
+ * Each pointer that is followed is one entry of ret_off: the code that is made
+ * of it adds the offset, loads, adds the next. "real_parent.tgid" of a task is
+ * {offset of real_parent, offset of tgid}. NULL and wrong pointers need no
+ * test: a load that fails gives 0.
+ */
 int types_chain(struct compile *c, const char *type, const char *chain,
 		uint32_t ret_off[CHAIN_MAX], int *ret_size)
 {
@@ -48,6 +56,7 @@ int types_chain(struct compile *c, const char *type, const char *chain,
 		}
 		name = next_name(c, &chain, &index);
 		m = t ? ctype_member(t, name, &bit) : NULL;
+		/* A bit-field has no byte offset of its own. */
 		if (!m || m->bit_size)
 			return -ENOENT;
 		off += bit / 8;
@@ -63,6 +72,7 @@ int types_chain(struct compile *c, const char *type, const char *chain,
 		return -ENOENT;
 	t = ctype_fill(t);
 	ret_off[n++] = off;
+	/* Signed is told by a negative size: the value is sign-extended. */
 	*ret_size = t->sign ? -(int)t->size : (int)t->size;
 	return n;
 }

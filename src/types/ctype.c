@@ -6,11 +6,16 @@
 #include "base/compile.h"
 #include "types/types.h"
 
-/* Deeper chains of qualifiers and typedefs than this are a broken file. */
+/*
+ * Deeper chains of qualifiers and typedefs than this are a broken file. So are
+ * structs inside structs. Both keep a file that refers to itself from hanging
+ * the compiler or running it out of stack.
+ */
 enum { STRIP_MAX = 64, NEST_MAX = 32 };
 
 static bool is_wrapper(const struct ctype *t)
 {
+	/* The enumeration ends with the kinds that only wrap another type. */
 	return t->kind >= CT_TYPEDEF;
 }
 
@@ -31,6 +36,11 @@ bool ctype_has_tag(const struct ctype *t, const char *tag)
 	return false;
 }
 
+/*
+ * Depth first, in the order of declaration: C forbids that a name is there
+ * twice, so the first one is the one. Members without a name are anonymous
+ * structs, whose members count as the outer one's.
+ */
 static const struct cmember *find_member(const struct ctype *t,
 					 const char *name, uint32_t base,
 					 uint32_t *ret_bit_off, int depth)
@@ -64,6 +74,10 @@ const struct cmember *ctype_member(const struct ctype *t, const char *name,
 
 const char *ctype_name(struct compile *c, const struct ctype *t)
 {
+	/*
+	 * An incomplete type is called a struct: BTF's record of it has a flag
+	 * for unions, which is not read, and the name is only shown.
+	 */
 	static const char *const word[] = {
 	    [CT_STRUCT] = "struct ", [CT_UNION] = "union ",
 	    [CT_ENUM] = "enum ", [CT_FWD] = "struct "};
@@ -76,6 +90,10 @@ const char *ctype_name(struct compile *c, const struct ctype *t)
 			    *t->name ? t->name : "{...}");
 }
 
+/*
+ * In the order the reference writes it: what is pointed to first, then "*",
+ * then "const" of what stands to its left.
+ */
 static const char *text_of(struct compile *c, const struct ctype *t, int depth)
 {
 	const char *to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A C type, whatever it was read from. Made on demand: a struct's members are
- * read when somebody asks for them (ctype_members).
+ * read when somebody asks for them (ctype_fill).
  */
 #ifndef TYPES_CTYPE_H
 #define TYPES_CTYPE_H
@@ -14,6 +14,7 @@
 struct compile;
 struct ctypes;
 
+/* The lists of names that types/ and probe/ hand out. */
 typedef VEC(const char *) name_vec;
 
 enum ctype_kind {
@@ -30,19 +31,21 @@ enum ctype_kind {
 	CT_TYPEDEF, CT_CONST, CT_VOLATILE, CT_RESTRICT, CT_TAG, /* to */
 };
 
+/* How a value of an integer type is shown by $x$ and in messages. */
 enum ctype_repr { REPR_NUM, REPR_CHAR, REPR_BOOL };
 
 struct ctype {
 	enum ctype_kind kind;
 	enum ctype_repr repr;
-	bool sign;
+	bool sign;	      /* of CT_INT, CT_ENUM: values are signed */
 	bool filled;	      /* members or constants have been read */
 	const char *name;     /* of struct, enum, typedef, int; "" if none */
 	uint64_t size;	      /* bytes; of arrays too */
 	uint32_t count;	      /* CT_ARRAY: elements */
 	uint32_t id;	      /* in where it was read from */
-	const struct ctype *to;
-	struct ctypes *owner;
+	const struct ctype *to; /* see the kinds above; NULL means void */
+	struct ctypes *owner; /* whose id it is; NULL: made here (pointer_to) */
+	/* in order of declaration; parameters of CT_FUNC */
 	VEC(struct cmember) members;
 	VEC(struct cconst) consts;
 };
@@ -50,7 +53,7 @@ struct ctype {
 struct cmember {
 	const char *name; /* "" for an anonymous struct or union */
 	const struct ctype *type;
-	uint32_t bit_off;
+	uint32_t bit_off; /* from the start of the struct that has it */
 	uint8_t bit_size; /* 0: not a bit-field */
 };
 
@@ -59,11 +62,17 @@ struct cconst {
 	int64_t value;
 };
 
-/* Without typedefs, qualifiers and tags. */
+/*
+ * Without typedefs, qualifiers and tags. NULL stays NULL; of a chain that does
+ * not end, whatever stands STRIP_MAX deep.
+ */
 const struct ctype *ctype_strip(const struct ctype *t);
 /* A "user", "percpu" or "rcu" tag somewhere around t (BTF type tags). */
 bool ctype_has_tag(const struct ctype *t, const char *tag);
-/* The type with its members or constants read. */
+/*
+ * The type with its members or constants read. The same pointer: types are
+ * filled in place. NULL stays NULL.
+ */
 const struct ctype *ctype_fill(const struct ctype *t);
 /*
  * Finds a member through anonymous structs and unions; *ret_bit_off counts from
@@ -71,10 +80,11 @@ const struct ctype *ctype_fill(const struct ctype *t);
  */
 const struct cmember *ctype_member(const struct ctype *t, const char *name,
 				   uint32_t *ret_bit_off);
+/* A new type each time, in c's arena: compare such by what they point to. */
 const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t);
 /* As -L prints it: "struct task_struct*", "char const*", "long int [4]". */
 const char *ctype_text(struct compile *c, const struct ctype *t);
-/* "struct list_head", "<anonymous union>": for messages. */
+/* "struct list_head", "union {...}": for messages. */
 const char *ctype_name(struct compile *c, const struct ctype *t);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * libelf reads, this file decides. What a file says is not trusted: offsets and
+ * counts go through libelf's checks, strings through elf_strptr(), which keeps
+ * them inside their section.
+ */
 #include "types/elf.h"
 
 #include <errno.h>
@@ -12,7 +17,10 @@
 
 #include "types/glob.h"
 
-/* The section of a type and (unless NULL) a name. */
+/*
+ * The section of a type and (unless NULL) a name. *ret is its header. NULL:
+ * none, or the file is damaged.
+ */
 static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 			     GElf_Shdr *ret)
 {
@@ -35,6 +43,10 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 
 /* --- opening -------------------------------------------------------------- */
 
+/*
+ * Where distributions put symbols by build id: the first byte names a folder,
+ * the rest the file in it.
+ */
 /* "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. */
 static const char *debug_path(struct compile *c, Elf *elf)
 {
@@ -57,7 +69,10 @@ static const char *debug_path(struct compile *c, Elf *elf)
 	return access(path, R_OK) ? NULL : path;
 }
 
-/* A stripped program's symbols may be in a file of their own. */
+/*
+ * A stripped program's symbols may be in a file of their own. Failing to open
+ * that is no error: what the file itself exports is still there.
+ */
 static void open_debug(struct compile *c, struct elf_file *f)
 {
 	GElf_Shdr sh;
@@ -75,6 +90,7 @@ static void open_debug(struct compile *c, struct elf_file *f)
 	f->debug = elf_begin(f->debug_fd, ELF_C_READ_MMAP, NULL);
 }
 
+/* Asks for a loader (PT_INTERP), as programs that can be started do. */
 static bool has_interpreter(Elf *elf)
 {
 	size_t n;
@@ -96,11 +112,16 @@ struct elf_file *elf_open_file(struct compile *c, const char *path,
 
 	f->path = path;
 	f->debug_fd = -1;
+	/*
+	 * O_NONBLOCK: the path is the user's, and may be a FIFO that nobody
+	 * writes to.
+	 */
 	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (f->fd < 0) {
 		*ret_why = strerror(errno);
 		return NULL;
 	}
+	/* libelf refuses to work before it has been asked for its version. */
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF ||
@@ -123,6 +144,7 @@ struct elf_file *elf_open_file(struct compile *c, const char *path,
 	return f;
 }
 
+/* All of it may be half open: elf_open_file() ends here when it fails. */
 void elf_close_file(struct elf_file *f)
 {
 	if (!f)
@@ -139,6 +161,11 @@ void elf_close_file(struct elf_file *f)
 	f->elf = f->debug = NULL;
 }
 
+/*
+ * Uprobes are placed by offset in the file, symbols have addresses: the segment
+ * that maps the address tells how far they are apart. 0 is the ELF header
+ * itself, so it can stand for "nowhere".
+ */
 uint64_t elf_offset(const struct elf_file *f, uint64_t addr)
 {
 	size_t n;
@@ -155,7 +182,10 @@ uint64_t elf_offset(const struct elf_file *f, uint64_t addr)
 
 /* --- functions ------------------------------------------------------------ */
 
-/* "memcpy@@GLIBC_2.14" is memcpy; the compiler's parts (f.cold) stay apart. */
+/*
+ * "memcpy@@GLIBC_2.14" is memcpy; the compiler's parts (f.cold) stay apart. A
+ * dot in the name marks such a part: it is not where the function begins.
+ */
 static const char *plain_name(struct compile *c, const char *name)
 {
 	size_t len = strcspn(name, "@");
@@ -164,6 +194,11 @@ static const char *plain_name(struct compile *c, const char *name)
 			 : str_internz(c->str, name);
 }
 
+/*
+ * Adds the defined functions of one symbol table. false: there is no such
+ * table. f, not elf, gives offsets: a file of symbols has the addresses but not
+ * the code.
+ */
 static bool read_table(struct compile *c, const struct elf_file *f, Elf *elf,
 		       uint32_t type, const char *glob, elf_funcs *ret)
 {
@@ -193,12 +228,14 @@ static bool read_table(struct compile *c, const struct elf_file *f, Elf *elf,
 		fn.size = sym.st_size;
 		fn.is_global = GELF_ST_BIND(sym.st_info) == STB_GLOBAL;
 		fn.offset = elf_offset(f, fn.addr);
+		/* Not in a segment: such a symbol has no code to probe. */
 		if (fn.offset)
 			vec_push(c->a, ret, fn);
 	}
 	return true;
 }
 
+/* "read" comes before "__read": libc has both for the same address. */
 static unsigned underscores(const char *s)
 {
 	return strspn(s, "_");
@@ -224,6 +261,11 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 	unsigned first = ret->n, to;
 	bool any;
 
+	/*
+	 * The full table if there is one, here or in the debug file; the
+	 * dynamic one always, since only it has the versions' plain names in a
+	 * stripped library.
+	 */
 	any = read_table(c, f, f->elf, SHT_SYMTAB, glob, ret);
 	if (!any && f->debug)
 		any = read_table(c, f, f->debug, SHT_SYMTAB, glob, ret);
@@ -233,6 +275,7 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 	if (ret->n == first)
 		return 0;
 	qsort(ret->v + first, ret->n - first, sizeof(*ret->v), compare_funcs);
+	/* Of each address the first in this order stays. */
 	to = first + 1;
 	for (unsigned i = to; i < ret->n; i++)
 		if (ret->v[i].addr != ret->v[to - 1].addr)
@@ -247,6 +290,10 @@ void elf_find_needed(struct compile *c, const struct elf_file *f,
 	GElf_Shdr sh;
 	Elf_Scn *scn = find_section(f->elf, SHT_DYNAMIC, NULL, &sh);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	/*
+	 * The list ends with DT_NULL or with the section; neither has to be
+	 * right.
+	 */
 	GElf_Dyn dyn;
 
 	for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
@@ -265,7 +312,8 @@ void elf_find_needed(struct compile *c, const struct elf_file *f,
 /*
  * A note of type 3, owner "stapsdt": three addresses (of the probe, of the
  * section .stapsdt.base when linked, of the semaphore), then provider, name and
- * arguments as C strings.
+ * arguments as C strings. This is the layout of <sys/sdt.h>; the text must end
+ * inside the note.
  */
 static bool read_mark(struct compile *c, const struct elf_file *f,
 		      const char *desc, size_t size, uint64_t base,
@@ -284,7 +332,11 @@ static bool read_mark(struct compile *c, const struct elf_file *f,
 		text[i] = str_internz(c->str, s);
 		s += strlen(s) + 1;
 	}
-	/* A prelinked library was moved after its notes were written. */
+	/*
+	 * A prelinked library was moved after its notes were written. The
+	 * linker wrote the base's address into the note; how far it has moved
+	 * since then is how far the probe has.
+	 */
 	if (base && addr[1]) {
 		addr[0] += base - addr[1];
 		if (addr[2])
@@ -316,6 +368,7 @@ int elf_find_marks(struct compile *c, const struct elf_file *f,
 		const char *d = data->d_buf;
 
 		off = next;
+		/* Another tool's notes may stand in the same section. */
 		if (note.n_type != 3 || note.n_namesz != 8 ||
 		    memcmp(d + name_off, "stapsdt", 8))
 			continue;
@@ -330,6 +383,10 @@ int elf_find_marks(struct compile *c, const struct elf_file *f,
 
 /* --- where programs are --------------------------------------------------- */
 
+/*
+ * root, dir and name put together, if that is a file (not a folder, as "/bin/."
+ * would be). dir is dir_len bytes long, without a NUL.
+ */
 static const char *try_path(struct compile *c, const char *root,
 			    const char *dir, size_t dir_len, const char *name)
 {
@@ -342,6 +399,9 @@ static const char *try_path(struct compile *c, const char *root,
 	return path;
 }
 
+/*
+ * dirs has colons between them, as $PATH. The first that has the file counts.
+ */
 static const char *try_dirs(struct compile *c, const char *root,
 			    const char *dirs, const char *name)
 {
@@ -359,6 +419,10 @@ static const char *try_dirs(struct compile *c, const char *root,
 
 const char *elf_search(struct compile *c, const char *name, const char *root)
 {
+	/*
+	 * Where Debian and the others keep 64-bit libraries. ld.so.cache is not
+	 * read: it describes this system, not what is below root.
+	 */
 	static const char libs[] =
 	    "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:"
 	    "/usr/lib64:/lib:/usr/lib:/usr/local/lib64:/usr/local/lib";

@@ -12,28 +12,38 @@
 #include "base/compile.h"
 #include "types/ctype.h"
 
+/*
+ * An open file; from elf_open_file() to elf_close_file(). Holds what was read
+ * in mappings, so keep it no longer than needed.
+ */
 struct elf_file {
-	const char *path;
+	const char *path; /* as opened */
 	void *elf;	/* libelf's handle */
 	void *debug;	/* that of a separate file with the symbols, or NULL */
-	int fd, debug_fd;
+	int fd, debug_fd; /* of the two files; -1: not open */
 	bool is_exec;	/* a program, not a library */
 };
 
+/* A function that can be probed: it has code in the file. */
 struct elf_func {
-	const char *name;
+	const char *name; /* without its version; interned */
 	uint64_t addr;	 /* as linked */
 	uint64_t size;
 	uint64_t offset; /* in the file: what uprobes want */
-	bool is_global;
+	bool is_global; /* bound globally: callers from outside use it */
 };
 typedef VEC(struct elf_func) elf_funcs;
 
 /* A static probe that the program's author placed (an SDT note). */
 struct elf_mark {
+	/* args: "-4@%edi 8@%rax", see probe/ */
 	const char *provider, *name, *args;
 	uint64_t offset;	/* in the file */
-	uint64_t semaphore;	/* in the file; 0: none */
+	/*
+	 * In the file; 0: none. A counter of listeners: the program skips the
+	 * probe, and what prepares its arguments, while it is 0.
+	 */
+	uint64_t semaphore;
 };
 typedef VEC(struct elf_mark) elf_marks;
 
@@ -43,15 +53,24 @@ struct elf_file *elf_open_file(struct compile *c, const char *path,
 void elf_close_file(struct elf_file *f);
 /*
  * Functions whose name matches, ordered by address; of several names for one
- * address the most public one. -ENOENT: the file has no symbols at all.
+ * address the most public one. Adds to *ret, perhaps nothing. -ENOENT: the file
+ * has no symbols at all.
  */
 int elf_find_funcs(struct compile *c, const struct elf_file *f,
 		   const char *glob, elf_funcs *ret);
+/*
+ * Static probes that match both globs, in the order of the file: one that the
+ * compiler copied (inlining) comes as often as it is there. -ENOENT: the file
+ * has no such notes.
+ */
 int elf_find_marks(struct compile *c, const struct elf_file *f,
 		   const char *provider, const char *name, elf_marks *ret);
 /* File offset of a linked address; 0: in no segment. */
 uint64_t elf_offset(const struct elf_file *f, uint64_t addr);
-/* Shared libraries the file asks for (DT_NEEDED). */
+/*
+ * Shared libraries the file asks for (DT_NEEDED). As they are written there,
+ * "libc.so.6"; found by elf_search().
+ */
 void elf_find_needed(struct compile *c, const struct elf_file *f,
 		     name_vec *ret);
 /*

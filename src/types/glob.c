@@ -7,7 +7,12 @@ bool name_glob(const char *pattern, const char *name)
 {
 	const char *star = NULL, *resume = NULL;
 
-	/* The last star is the only one that has to be retried. */
+	/*
+	 * The last star is the only one that has to be retried. What an earlier
+	 * star matched is as good as any other choice: a later star can take
+	 * whatever is left. So this is linear in practice and needs no
+	 * recursion.
+	 */
 	while (*name) {
 		if (*pattern == '*') {
 			star = ++pattern;

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+/*
+ * The whole name must match. * is any run of characters, ? any one; there are
+ * no brackets and no escapes, and case counts.
+ */
 bool name_glob(const char *pattern, const char *name);
 
 #endif

@@ -21,6 +21,7 @@
 
 /* --- opening and closing -------------------------------------------------- */
 
+/* Nothing is opened here: that is types_reopen()'s. */
 static struct ctypes *state_new(struct compile *c, const char *module)
 {
 	struct ctypes *t = arena_new_of(c->a, struct ctypes);
@@ -46,12 +47,16 @@ static void open_kernel(struct ctypes *t)
 {
 	int err;
 
-	/* What libbpf would print is said in our words. */
+	/*
+	 * What libbpf would print is said in our words. Its callback is the
+	 * whole process's; others of us set it before they load.
+	 */
 	libbpf_set_print(NULL);
 	t->btf = btf__load_vmlinux_btf();
 	err = t->btf ? 0 : errno;
 	if (!err)
 		return;
+	/* Two different reasons need two different answers of the user's. */
 	if (access(BTF_DIR "/vmlinux", F_OK))
 		t->missing = "the kernel has no " BTF_DIR "/vmlinux "
 			     "(built without CONFIG_DEBUG_INFO_BTF)";
@@ -69,6 +74,9 @@ static struct ctypes *kernel(struct compile *c)
 	return t;
 }
 
+/*
+ * A module's file has only what the kernel's does not: it is read on top of it.
+ */
 static void open_module(struct ctypes *t)
 {
 	struct ctypes *base = kernel(t->c);
@@ -79,6 +87,7 @@ static void open_module(struct ctypes *t)
 		t->missing = "the module has no types";
 }
 
+/* Once it failed it is not tried again: `missing` says why. */
 void types_reopen(struct ctypes *t)
 {
 	if (t->btf || t->missing)
@@ -102,6 +111,7 @@ static struct ctypes *module_types(struct compile *c, const char *module)
 	t = state_new(c, str_internz(c->str, module));
 	t->next = state(c)->next;
 	state(c)->next = t;
+	/* The name comes from a script and becomes part of a path. */
 	if (strchr(module, '/'))
 		t->missing = "no name of a module";
 	types_reopen(t);
@@ -112,6 +122,10 @@ void **types_keep(struct compile *c, const char *key)
 {
 	struct ctypes *t = state(c);
 
+	/*
+	 * Made before the first use so that the family can store into the place
+	 * itself.
+	 */
 	if (!map_has(t->kept, key))
 		map_set(t->kept, key, arena_new_of(c->a, void *));
 	return map_get(t->kept, key);
@@ -139,6 +153,10 @@ void types_close(struct compile *c)
 
 /* --- finding by name ------------------------------------------------------ */
 
+/*
+ * The id of a name, or 0. libbpf goes through all 100,000 types (1 ms): both
+ * hits and misses are remembered.
+ */
 static uint32_t find_id(struct ctypes *t, const char *name, unsigned kind)
 {
 	char *key;
@@ -166,6 +184,7 @@ static uint32_t find_any(struct ctypes *t, const char *name, const int *kind)
 	return id;
 }
 
+/* A word and blanks behind it. "structure" is not "struct". */
 static bool skip_word(const char **s, const char *word)
 {
 	size_t n = strlen(word);
@@ -177,6 +196,10 @@ static bool skip_word(const char **s, const char *word)
 	return true;
 }
 
+/*
+ * By the word in front, or whatever bears the name: C has two name spaces, and
+ * a script that says only "task_struct" means the struct.
+ */
 static const struct ctype *find_named(struct ctypes *t, const char *name)
 {
 	static const int structs[] = {BTF_KIND_STRUCT, -1};
@@ -220,6 +243,10 @@ const struct ctype *types_find(struct compile *c, const char *name)
 	unsigned stars = 0;
 	char *plain;
 
+	/*
+	 * The stars are counted from the end; "const" in front changes nothing
+	 * that a reader could see.
+	 */
 	name += strspn(name, " \t");
 	len = strlen(name);
 	while (len && strchr(" \t*", name[len - 1])) {
@@ -246,6 +273,7 @@ uint32_t types_tracepoint_id(struct compile *c, const char *name)
 		       BTF_KIND_TYPEDEF);
 }
 
+/* A function's prototype is one reference further: BTF_KIND_FUNC names it. */
 static const struct ctype *function_in(struct ctypes *t, const char *name)
 {
 	uint32_t id = find_id(t, name, BTF_KIND_FUNC);
@@ -282,7 +310,11 @@ static const struct ctype *tracepoint_in(struct ctypes *t, const char *name)
 	named = function_in(t, arena_printf(c->a, "__traceiter_%s", name));
 	if (named && named->members.n == ct->members.n)
 		ct = named;
-	/* The first parameter is the tracepoint's own data pointer. */
+	/*
+	 * The first parameter is the tracepoint's own data pointer. It has no
+	 * name and no value to a script. The copy shares its members with the
+	 * original, which is never freed.
+	 */
 	args = arena_new_of(c->a, struct ctype);
 	*args = *ct;
 	args->members.v++;
@@ -294,10 +326,15 @@ static const struct ctype *tracepoint_in(struct ctypes *t, const char *name)
 const struct ctype *types_tracepoint(struct compile *c, const char *name)
 {
 	const struct ctype *ct = tracepoint_in(kernel(c), name);
+	/*
+	 * Names of tracepoints do not tell whose they are, so the modules are
+	 * asked in turn; what was opened stays open until types_close().
+	 */
 	DIR *dir = ct ? NULL : opendir(BTF_DIR);
 	struct dirent *e;
 
 	while (dir && !ct && (e = readdir(dir)))
+		/* The folder holds one file a module, and the kernel's. */
 		if (*e->d_name != '.' && strcmp(e->d_name, "vmlinux"))
 			ct = tracepoint_in(module_types(c, e->d_name), name);
 	if (dir)
@@ -310,7 +347,11 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Every name of a kind that starts with prefix and goes on as glob says. */
+/*
+ * Every name of a kind that starts with prefix and goes on as glob says. Goes
+ * through all types once; a function that several files define comes several
+ * times, so the list is sorted and made unique. -ENOENT: no BTF.
+ */
 static int list_names(struct compile *c, unsigned kind, const char *prefix,
 		      const char *glob, name_vec *ret)
 {
@@ -353,6 +394,11 @@ int types_functions(struct compile *c, const char *glob, name_vec *ret)
 	return list_names(c, BTF_KIND_FUNC, "", glob, ret);
 }
 
+/*
+ * A search through all enums (2 to 5 ms): only for names that are nothing else.
+ * The first one found counts; the kernel's enumerators are unique but for a few
+ * that have the same value.
+ */
 bool types_constant(struct compile *c, const char *name, int64_t *ret)
 {
 	struct ctypes *t = kernel(c);

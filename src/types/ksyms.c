@@ -18,12 +18,19 @@ static bool is_artefact(const char *name)
 	       !strncmp(name, "__UNIQUE_ID_", 12);
 }
 
-/* "ffffffff81000000 T name\t[module]" taken apart in place. */
+/*
+ * "ffffffff81000000 T name\t[module]" taken apart in place. false: not such a
+ * line. A symbol of the kernel has *ret_module "".
+ */
 static bool split_line(char *line, char *ret_type, char **ret_name,
 		       char **ret_module)
 {
 	char *p = strchr(line, ' ');
 
+	/*
+	 * The address is hidden (all zero) from who may not see it, but always
+	 * there.
+	 */
 	if (!p || !p[1] || p[2] != ' ')
 		return false;
 	*ret_type = p[1];
@@ -43,6 +50,7 @@ static bool split_line(char *line, char *ret_type, char **ret_name,
 int ksyms_find(struct compile *c, const char *module, const char *name,
 	       ksym_list *ret)
 {
+	/* "e": not inherited by the command of -c. */
 	FILE *f = fopen("/proc/kallsyms", "re");
 	struct map *seen = map_new(c->a);
 	char *line = NULL, *sym, *mod, type;
@@ -55,6 +63,10 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 
 		if (!split_line(line, &type, &sym, &mod))
 			continue;
+		/*
+		 * Code (t, T) and weak code (w, W); the small letter means
+		 * static.
+		 */
 		if (type != 't' && type != 'T' && type != 'W' && type != 'w')
 			continue;
 		if (!name_glob(name, sym) || is_artefact(sym))
@@ -62,10 +74,18 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 		/* BPF programs and trampolines name themselves like modules. */
 		if (!strncmp(mod, "bpf", 4) || !strncmp(mod, "__builtin", 9))
 			continue;
+		/*
+		 * "" asks for the kernel only: a "*" must be written to reach
+		 * into modules.
+		 */
 		if (*module ? !*mod || !name_glob(module, mod) : *mod != 0)
 			continue;
 		k.name = str_internz(c->str, sym);
 		k.module = str_internz(c->str, mod);
+		/*
+		 * Static functions of one name exist in many files; one probe
+		 * of that name is placed at all of them, so it is listed once.
+		 */
 		sym = arena_printf(c->a, "%s:%s", k.module, k.name);
 		if (map_has(seen, sym))
 			continue;

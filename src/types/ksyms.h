@@ -5,6 +5,7 @@
 
 #include "base/compile.h"
 
+/* Both strings are interned. */
 struct ksym {
 	const char *name;
 	const char *module; /* "" for the kernel itself */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a call's arguments and result are in struct pt_regs (x86-64). */
+/*
+ * Where a call's arguments and result are in struct pt_regs (x86-64). As the
+ * kernel's asm/ptrace.h has had them since 64-bit x86 exists: what a kprobe or
+ * uprobe program gets as its context.
+ */
 #ifndef TYPES_REGS_H
 #define TYPES_REGS_H
 
 #include <stdint.h>
 
+/* More arguments than these are on the stack and not offered. */
 enum { REGS_NARGS = 6 };
 
 /* Byte offsets of di, si, dx, cx, r8, r9. */

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * Newer systems mount it in the first place, older ones below debugfs. A
+ * directory without available_events is an empty mount point.
+ */
 const char *tracefs_dir(void)
 {
 	static const char *const dirs[] = {"/sys/kernel/tracing",
@@ -37,6 +41,7 @@ int tracefs_events(struct compile *c, trace_events *ret)
 	while (getline(&line, &cap, f) > 0) {
 		char *colon = strchr(line, ':');
 		struct trace_event e;
+/* "system:name\n" */
 
 		line[strcspn(line, "\n")] = 0;
 		if (!colon)

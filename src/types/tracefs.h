@@ -11,9 +11,12 @@ struct trace_event {
 };
 typedef VEC(struct trace_event) trace_events;
 
-/* 0, or a negative errno: -ENOENT where tracefs is not mounted. */
+/*
+ * 0, or a negative errno: -ENOENT where tracefs is not mounted. Adds to *ret;
+ * in the order of the file, which is that of registration.
+ */
 int tracefs_events(struct compile *c, trace_events *ret);
-/* A directory where tracefs is, or NULL. */
+/* A directory where tracefs is, or NULL. Static text. */
 const char *tracefs_dir(void);
 
 #endif

@@ -11,7 +11,8 @@
 
 /*
  * "struct task_struct", "task_struct", "enum pid_type", "pid_t", "int"; a
- * trailing "*" makes a pointer. NULL: not there, or no BTF.
+ * trailing "*" makes a pointer. The kernel's own types, not those of modules.
+ * NULL: not there, or no BTF.
  */
 const struct ctype *types_find(struct compile *c, const char *name);
 /*
@@ -21,27 +22,35 @@ const struct ctype *types_find(struct compile *c, const char *name);
 void types_close(struct compile *c);
 /*
  * A place for what a probe family keeps from one probe to the next in one
- * compilation; NULL at first.
+ * compilation (a list read once, whatever the number of probes); NULL at first.
  */
 void **types_keep(struct compile *c, const char *key);
 /* Why there are no kernel types, or NULL when there are. */
 const char *types_missing(struct compile *c);
 /*
  * Arguments of a tracepoint, as members of a CT_FUNC without the internal first
- * one. NULL: no such tracepoint, or no BTF.
+ * one. Modules are searched when the kernel has none of the name. NULL: no such
+ * tracepoint, or no BTF.
  */
 const struct ctype *types_tracepoint(struct compile *c, const char *name);
-/* Names of tracepoints (btf_trace_NAME) that match a glob, sorted. */
+/*
+ * Names of tracepoints (btf_trace_NAME) that match a glob, sorted. 0, or
+ * -ENOENT: no BTF.
+ */
 int types_tracepoints(struct compile *c, const char *glob, name_vec *ret);
 /* Prototype (CT_FUNC) of a function of a module ("": the kernel), or NULL. */
 const struct ctype *types_function(struct compile *c, const char *module,
 				   const char *name);
+/*
+ * Names of functions in the kernel's BTF that match a glob, sorted; 0 or
+ * -ENOENT. Modules are not listed.
+ */
 int types_functions(struct compile *c, const char *glob, name_vec *ret);
 /* BTF ids for BPF_PROG_LOAD: of a typedef btf_trace_NAME, of a function; 0:
  * there is none. */
 uint32_t types_tracepoint_id(struct compile *c, const char *name);
 uint32_t types_function_id(struct compile *c, const char *name);
-/* Value of an enumerator of any enum. */
+/* Value of an enumerator of any enum. false: there is none, or no BTF. */
 bool types_constant(struct compile *c, const char *name, int64_t *ret);
 /*
  * Byte offset of a member chain "real_parent.tgid", "signal.pids[2]" reached

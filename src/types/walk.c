@@ -11,6 +11,9 @@
 #include "base/compile.h"
 #include "types/types.h"
 
+/*
+ * How many alternatives a message lists, and how deep anonymous members nest.
+ */
 enum { SHOWN_MAX = 5, NEST_MAX = 8 };
 
 void walk_start(struct walk *w, struct compile *c, struct access *a,
@@ -25,6 +28,10 @@ static struct access_step *open_step(struct walk *w)
 {
 	struct access *a = w->a;
 
+	/*
+	 * After a load what is at hand is a value; an offset added to the step
+	 * would be applied before it.
+	 */
 	if (!a->steps.n || vec_last(&a->steps).load ||
 	    vec_last(&a->steps).index) {
 		struct access_step s = {0};
@@ -34,7 +41,10 @@ static struct access_step *open_step(struct walk *w)
 	return &vec_last(&a->steps);
 }
 
-/* A machine word's worth of bytes that can be loaded at once, or 0. */
+/*
+ * A machine word's worth of bytes that can be loaded at once, or 0. Kernel
+ * values of other sizes (structs, 16-byte integers) are given as their address.
+ */
 static uint8_t load_size(const struct ctype *t)
 {
 	switch (t ? t->size : 0) {
@@ -54,7 +64,10 @@ static bool is_scalar(const struct ctype *t)
 		     t->kind == CT_PTR || t->kind == CT_FLOAT);
 }
 
-/* Turns the place at hand into the value that is there. */
+/*
+ * Turns the place at hand into the value that is there. Structs, arrays and
+ * unions stay places: their value is their address.
+ */
 static void load_place(struct walk *w)
 {
 	struct access_step *s;
@@ -79,6 +92,7 @@ void walk_value(struct walk *w)
 	w->a->type = w->full;
 }
 
+/* The best candidates so far, nearest first. */
 struct nearest {
 	const char *name[SHOWN_MAX];
 	unsigned dist[SHOWN_MAX], n;
@@ -89,6 +103,9 @@ static void near_add_member(struct nearest *ret, const char *want,
 {
 	unsigned dist = str_distance(want, name), i;
 
+	/*
+	 * Insertion into a sorted list of fixed length; the last one falls out.
+	 */
 	for (i = ret->n; i > 0 && ret->dist[i - 1] > dist; i--)
 		if (i < SHOWN_MAX) {
 			ret->dist[i] = ret->dist[i - 1];
@@ -117,6 +134,7 @@ static void nearest_members(const struct ctype *t, const char *want,
 	}
 }
 
+/* " (alternatives: pid, tgid, ...)", or "" when the type has no members. */
 static const char *alternatives(struct walk *w, const struct ctype *t,
 				const char *name)
 {
@@ -130,6 +148,10 @@ static const char *alternatives(struct walk *w, const struct ctype *t,
 	return near.n ? arena_printf(w->c->a, " (alternatives: %s)", text) : "";
 }
 
+/*
+ * Reports, unless only tried (@defined), that there is no such way on from
+ * here.
+ */
 static int no_access(struct walk *w, const char *what, const struct span *at,
 		     bool quiet)
 {
@@ -151,6 +173,10 @@ static uint32_t set_bits(struct walk *w, uint32_t bit, unsigned size)
 	w->bit_off = w->word = 0;
 	if (!size)
 		return bit / 8;
+	/*
+	 * Compilers never let a field cross more words than that; one that did
+	 * would be cut at 8 bytes.
+	 */
 	while (bytes < 8 &&
 	       bit / (bytes * 8) != (bit + size - 1) / (bytes * 8))
 		bytes *= 2;
@@ -186,6 +212,10 @@ int walk_member(struct walk *w, const char *name, const struct span *at,
 	const struct cmember *m;
 	uint32_t bit;
 
+	/*
+	 * As in the script language, -> goes through pointers and structs
+	 * alike.
+	 */
 	if (w->type && w->type->kind == CT_PTR)
 		walk_follow(w);
 	if (!w->is_place || !w->type ||
@@ -220,6 +250,10 @@ int walk_index(struct walk *w, struct node *index, const struct span *at,
 	elem = ctype_fill(w->type);
 	/* As in GNU C, void and functions have the size of a byte. */
 	s = open_step(w);
+	/*
+	 * A constant index is part of the offset; others are computed when the
+	 * probe runs.
+	 */
 	if (index->kind == N_NUM) {
 		s->off += index->u.num * (int64_t)(elem->size ? elem->size : 1);
 	} else {
@@ -236,6 +270,10 @@ int walk_tail(struct compile *c, const struct node *n, struct access *a,
 	struct walk w;
 
 	walk_start(&w, c, a, type);
+	/*
+	 * What is left at the end ($x$, $x$$) is for pretty-printing, not a
+	 * step.
+	 */
 	for (unsigned i = 0; i < n->u.target.parts.n; i++) {
 		const struct target_part *p = &n->u.target.parts.v[i];
 		int err = 0;

@@ -21,6 +21,7 @@ int walk_tail(struct compile *c, const struct node *n, struct access *a,
  * The same for one more member or element; walk_value() then makes the last
  * step load a value (or give the address of a struct or array).
  */
+/* Where a walk is. It adds to a->steps as it goes; the caller owns both. */
 struct walk {
 	struct compile *c;
 	struct access *a;
@@ -32,6 +33,9 @@ struct walk {
 };
 void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type);
+/*
+ * 0 or -1; through a pointer when one is at hand. index must be typed already.
+ */
 int walk_member(struct walk *w, const char *name, const struct span *at,
 		bool quiet);
 int walk_index(struct walk *w, struct node *index, const struct span *at,
@@ -40,6 +44,10 @@ int walk_index(struct walk *w, struct node *index, const struct span *at,
 void walk_to(struct walk *w, const struct cmember *m, uint32_t bit_off);
 /* From a pointer to what it points to. */
 void walk_follow(struct walk *w);
+/*
+ * The walk ends here: load the value, or leave the address of a struct or
+ * array.
+ */
 void walk_value(struct walk *w);
 
 #endif
