@@ -6,6 +6,7 @@
 #include "stat/extract.h"
 #include "stat/grid.h"
 
+/* One line a print: readers of the stream get it at once and in order. */
 void export_text(const char *text, size_t n, FILE *f)
 {
 	struct json j;
@@ -20,6 +21,7 @@ void export_text(const char *text, size_t n, FILE *f)
 	fputc('\n', f);
 }
 
+/* "key": v, for numbers without a sign. */
 static void member(struct json *j, const char *key, uint64_t v)
 {
 	json_key(j, key);
@@ -53,7 +55,10 @@ static void write_quantiles(struct json *j, const struct cell *l,
 	json_end_object(j);
 }
 
-/* [lowest value, count] of each bucket in use; null: no lower bound. */
+/*
+ * [lowest value, count] of each bucket in use; null: no lower bound. Only
+ * buckets in use: a quantile grid or a log histogram is mostly empty.
+ */
 static void write_hist(struct json *j, const struct cell *l,
 		       const uint64_t *hist)
 {
@@ -86,11 +91,16 @@ static void write_values(struct json *j, const struct snap_agg *agg,
 
 	member(j, "count", cell[l->off[CF_COUNT] / 8]);
 	for (op = 0; op < STAT_QUANTILES; op++) {
+		/*
+		 * The count stands above; a quantile needs its parameter, so
+		 * those of the table are written instead.
+		 */
 		if (!(agg->ops & 1u << op) || op == STAT_COUNT ||
 		    op == STAT_QUANTILE)
 			continue;
 		if (stat_extract(l, cell, (enum stat_op)op, 0, &v, NULL))
 			continue;
+		/* Without the @ of the script's operator. */
 		json_key(j, stat_op_name((enum stat_op)op) + 1);
 		json_int(j, v);
 	}
@@ -116,6 +126,7 @@ static void write_key(struct json *j, const struct snap_agg *agg,
 	json_end_array(j);
 }
 
+/* {"name", "rows": [{"key", values}], "other": values or null}. */
 static void write_agg(struct json *j, const struct snap_agg *agg)
 {
 	unsigned i;
@@ -132,6 +143,9 @@ static void write_agg(struct json *j, const struct snap_agg *agg)
 		json_end_object(j);
 	}
 	json_end_array(j);
+	/*
+	 * What came when the array was full: totals of rows and other add up.
+	 */
 	json_key(j, "other");
 	if (agg->other) {
 		json_object(j);

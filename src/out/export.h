@@ -10,11 +10,14 @@
 
 /* How a run ended. */
 struct export_end {
-	uint64_t errors, skipped;
+	uint64_t errors, skipped; /* script errors; handlers that did not run */
 	int status; /* the exit status so far */
 };
 
-/* One line: {"type":"text","text":...}. */
+/*
+ * One line: {"type":"text","text":...}. n bytes of what the script printed.
+ * Nothing is reported: the caller looks at ferror(f) once, at the end.
+ */
 void export_text(const char *text, size_t n, FILE *f);
 /* One line: {"type":"end",...}, with aggregates and the ledger. */
 void export_json(const struct snapshot *s, const struct export_end *end,

@@ -26,11 +26,15 @@ struct conv {
 	int prec;  /* -1: none */
 };
 
+/*
+ * Taken in order as the format asks for them. Offsets and widths are the
+ * compiler's (f); the record's bytes are the kernel's.
+ */
 /* Where the operands come from. */
 struct operands {
-	const struct ir_fmt *f;
+	const struct ir_fmt *f; /* the payload: f->size bytes */
 	const uint8_t *rec;
-	unsigned next;
+	unsigned next; /* of f->off, the first that is not used yet */
 };
 
 static int64_t operand_num(struct operands *o)
@@ -43,6 +47,10 @@ static int64_t operand_num(struct operands *o)
 	return v;
 }
 
+/*
+ * A string in a record takes its full width, zero-padded: strnlen() finds the
+ * end of one that fills it.
+ */
 static const char *operand_str(struct operands *o, size_t *ret_n)
 {
 	const char *s = "";
@@ -56,7 +64,10 @@ static const char *operand_str(struct operands *o, size_t *ret_n)
 	return s;
 }
 
-/* A negative dynamic width or precision counts as 0. */
+/*
+ * A negative dynamic width or precision counts as 0. So does C's for a
+ * precision; for a width C would turn the sign into '-'.
+ */
 static int star(struct operands *o)
 {
 	int64_t v = operand_num(o);
@@ -78,6 +89,7 @@ static void add_padded(struct text *t, const struct conv *c, const char *s,
 }
 
 /* Digits of v, most significant first; buf holds 24. Returns their number. */
+/* 22 octal digits are the most a 64-bit number has. */
 static unsigned digits_of(uint64_t v, unsigned base, bool upper, char *buf)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -115,6 +127,11 @@ static const char *prefix_of(const struct conv *c, int64_t v)
 	}
 }
 
+/*
+ * The order of the pieces: blanks, sign or base prefix, zeros, digits, blanks.
+ * A precision adds zeros first; then the 0 flag fills the width with more,
+ * which C would not do when there is a precision.
+ */
 static void add_number(struct text *t, const struct conv *c, int64_t v)
 {
 	const char *prefix = prefix_of(c, v);
@@ -123,6 +140,7 @@ static void add_number(struct text *t, const struct conv *c, int64_t v)
 			    ? 16
 			    : 10;
 	bool is_signed = c->conv == 'd' || c->conv == 'i';
+	/* The magnitude without overflow, INT64_MIN included. */
 	uint64_t mag = is_signed && v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char digits[24];
 	unsigned n = digits_of(mag, base, c->conv == 'X', digits);
@@ -144,8 +162,10 @@ static void add_number(struct text *t, const struct conv *c, int64_t v)
 		text_fill(t, ' ', (size_t)c->width - len);
 }
 
+/* %c: the byte; with # as a C character constant would show it. */
 static void add_char(struct text *t, const struct conv *c, uint8_t v)
 {
+	/* What is escaped by a letter, and that letter, at the same places. */
 	static const char from[] = "\a\b\f\n\r\t\v'\\";
 	static const char to[] = "abfnrtv'\\";
 	const char *at;
@@ -154,6 +174,7 @@ static void add_char(struct text *t, const struct conv *c, uint8_t v)
 
 	buf[0] = (char)v;
 	if (c->flag == '#') {
+		/* strchr() would find the NUL at the end of `from`. */
 		at = v ? strchr(from, v) : NULL;
 		if (at)
 			n = snprintf(buf, sizeof(buf), "\\%c", to[at - from]);
@@ -163,7 +184,10 @@ static void add_char(struct text *t, const struct conv *c, uint8_t v)
 	add_padded(t, c, buf, n);
 }
 
-/* %b: the value's low bytes, little-endian; not padded. */
+/*
+ * %b: the value's low bytes, little-endian; not padded. Other sizes than 1, 2,
+ * 4 (0, 3, 9, ...) mean all 8 bytes. The precision goes before the width.
+ */
 static void add_binary(struct text *t, const struct conv *c, int64_t v)
 {
 	int n = c->prec > 0 ? c->prec : c->width;
@@ -177,7 +201,11 @@ static void add_binary(struct text *t, const struct conv *c, int64_t v)
 	text_add(t, buf, n);
 }
 
-/* %m and %M. */
+/*
+ * %m and %M. precision bytes (1 without one) at the address; # says that it is
+ * in user space. In the VM they are read now, in kernel handlers they were read
+ * when the probe fired: rd then finds them in the record.
+ */
 static int add_memory(struct text *t, const struct conv *c, uint64_t addr,
 		      text_reader rd, void *ctx, uint64_t *ret_bad)
 {
@@ -186,6 +214,10 @@ static int add_memory(struct text *t, const struct conv *c, uint64_t addr,
 	uint64_t i;
 	int err;
 
+	/*
+	 * Not cut: a dump that is shorter than what was asked for would pass
+	 * for the whole. *ret_bad then holds the number, not an address.
+	 */
 	if (n > DUMP_MAX) {
 		*ret_bad = n;
 		return -E2BIG;
@@ -195,6 +227,7 @@ static int add_memory(struct text *t, const struct conv *c, uint64_t addr,
 		*ret_bad = addr;
 		return err;
 	}
+	/* Raw bytes may hold NULs: the padding counts them all. */
 	if (c->conv == 'm') {
 		add_padded(t, c, bytes, n);
 		return 0;
@@ -212,6 +245,10 @@ static int add_part(struct text *t, const struct fmt_part *p,
 		    struct operands *o, text_reader rd, void *ctx,
 		    uint64_t *ret_bad)
 {
+	/*
+	 * The part is shared by all prints of this format; the copy takes what
+	 * '*' says.
+	 */
 	struct conv c = {
 	    .conv = p->conv,
 	    .flag = p->flag,
@@ -222,6 +259,7 @@ static int add_part(struct text *t, const struct fmt_part *p,
 	const char *s;
 	size_t n;
 
+	/* In the order of the operands: width, precision, value. */
 	if (p->width_arg)
 		c.width = star(o);
 	if (p->prec_arg)

@@ -11,7 +11,11 @@
 
 #include "ir/ir.h"
 
-/* A growing text; bytes may be NUL. */
+/*
+ * A growing text; bytes may be NUL. Starts zeroed and ends with text_free(). s
+ * has a NUL behind its n bytes as soon as anything was added; no memory ends
+ * the process.
+ */
 struct text {
 	char *s;
 	size_t n, cap;
@@ -21,9 +25,14 @@ void text_addf(struct text *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* n times c. */
 void text_fill(struct text *t, char c, size_t n);
+/* Frees the memory; t is empty and can be used again. */
 void text_free(struct text *t);
 
-/* Reads memory for %m and %M; returns 0 or a negative errno. */
+/*
+ * Reads memory for %m and %M; returns 0 or a negative errno. Reads n bytes at
+ * addr to dst, or fails as a whole. user: the address is one of the program's,
+ * not the kernel's.
+ */
 typedef int (*text_reader)(void *ctx, uint64_t addr, void *dst, size_t n,
 			   int user);
 /*

@@ -10,11 +10,13 @@
 #include "stat/extract.h"
 #include "stat/render.h"
 
+/* The sink that rendering wants. */
 static void to_file(void *ctx, const char *s, size_t n)
 {
 	fwrite(s, 1, n, ctx);
 }
 
+/* ["cc1",7], or nothing for a scalar. */
 static void print_key(const struct snap_agg *agg, const struct snap_row *row,
 		      FILE *f)
 {
@@ -34,6 +36,10 @@ static void print_key(const struct snap_agg *agg, const struct snap_row *row,
 static void print_cell(const struct snap_agg *agg, const uint64_t *cell,
 		       FILE *f)
 {
+	/*
+	 * The defaults of -DHIST_WIDTH and -DHIST_ELISION: a file does not say
+	 * what its script was run with.
+	 */
 	const struct render_style style = { .width = 50, .elision = 2 };
 	unsigned op;
 	int64_t v;
@@ -54,6 +60,7 @@ static void print_cell(const struct snap_agg *agg, const uint64_t *cell,
 		render_quantiles(&agg->layout, cell, to_file, f);
 }
 
+/* Rows are kept by key; this orders them by count without moving them. */
 struct ranked {
 	uint64_t count;
 	unsigned row;
@@ -65,6 +72,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
+	/* qsort is not stable: equal counts stay in the order of keys. */
 	return x->row < y->row ? -1 : 1;
 }
 

@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 
 /* Room for n more bytes and a NUL that keeps t->s printable. */
+/* The capacity doubles: adding a byte at a time stays linear. */
 static void text_room(struct text *t, size_t n)
 {
 	size_t cap = t->cap ? t->cap : 64;
@@ -38,6 +39,9 @@ void text_fill(struct text *t, char c, size_t n)
 	t->s[t->n] = '\0';
 }
 
+/*
+ * Printed twice, first to learn the length. Nothing on an error of the format.
+ */
 void text_addf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;

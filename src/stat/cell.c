@@ -10,6 +10,7 @@
 
 #define BIT(op) (1u << STAT_##op)
 
+/* The next field of the cell. Fields without their bit take no room. */
 static void place(struct cell *l, enum cell_field f, uint32_t words)
 {
 	l->has[f] = true;
@@ -27,10 +28,15 @@ struct cell cell_layout(uint32_t ops, int hist_kind, int64_t lo, int64_t hi,
 
 	/* The count tells an empty cell, which nearly every operator needs. */
 	place(&l, CF_COUNT, 1);
+	/*
+	 * Sums are kept in 128 bits, so that what does not fit the 64 bits of
+	 * the language can be told (STAT_WARN_OVERFLOW).
+	 */
 	if (ops & (BIT(SUM) | BIT(AVG) | spread)) {
 		place(&l, CF_SUM, 1);
 		place(&l, CF_SUM_HI, 1);
 	}
+	/* The grid clamps what it estimates to the true minimum and maximum. */
 	if (ops & (BIT(MIN) | grid))
 		place(&l, CF_MIN, 1);
 	if (ops & (BIT(MAX) | grid))
@@ -69,10 +75,15 @@ struct cell cell_without_grid(const struct cell *l)
 uint32_t cell_linear_buckets(int64_t lo, int64_t hi, int64_t step,
 			     uint32_t max_buckets)
 {
+	/* In 128 bits: hi - lo of two int64 may need 65. */
 	i128 n;
 
 	if (step == 0)
 		return 0;
+	/*
+	 * One bucket for each step, one for hi itself, two for what lies
+	 * outside.
+	 */
 	n = ((i128)hi - lo) / step + 3;
 	/* A negative step has no order of buckets to count into. */
 	if (step < 0 || n < 3 || n > max_buckets)
@@ -80,6 +91,9 @@ uint32_t cell_linear_buckets(int64_t lo, int64_t hi, int64_t step,
 	return (uint32_t)n;
 }
 
+/*
+ * Offsets are in bytes, as the kernel's code wants them; cells are words here.
+ */
 static uint64_t *word(const struct cell *l, uint64_t *cell, enum cell_field f)
 {
 	return cell + l->off[f] / 8;
@@ -93,6 +107,9 @@ static const uint64_t *cword(const struct cell *l, const uint64_t *cell,
 
 /* 128-bit two's complement sum in two words. */
 static void add_sum(uint64_t *lo, uint64_t *hi, uint64_t vlo, uint64_t vhi)
+/*
+ * The carry out of the low word shows as a result smaller than what was added.
+ */
 {
 	*lo += vlo;
 	*hi += vhi + (*lo < vlo);
@@ -111,6 +128,7 @@ static void add_sq(uint64_t *s, const uint64_t v[3])
 	}
 }
 
+/* min and max are kept so that larger is further out: see cell.h. */
 static void raise_to(uint64_t *w, uint64_t v)
 {
 	if (v > *w)
@@ -127,17 +145,26 @@ static void add_hist(const struct cell *l, uint64_t *hist, int64_t v)
 
 void cell_add(const struct cell *l, uint64_t *cell, int64_t v)
 {
+	/*
+	 * Flipping the sign bit maps int64's order to that of uint64, and
+	 * INT64_MIN to 0.
+	 */
 	const uint64_t biased = (uint64_t)v ^ 1ull << 63;
 
 	*word(l, cell, CF_COUNT) += 1;
 	if (l->has[CF_SUM])
 		add_sum(word(l, cell, CF_SUM), word(l, cell, CF_SUM_HI),
+			/* The high word of the sample: its sign. */
 			(uint64_t)v, v < 0 ? UINT64_MAX : 0);
 	if (l->has[CF_MIN])
 		raise_to(word(l, cell, CF_MIN), ~biased);
 	if (l->has[CF_MAX])
 		raise_to(word(l, cell, CF_MAX), biased);
 	if (l->has[CF_SQ]) {
+		/*
+		 * The magnitude without overflow: -INT64_MIN is no int64. The
+		 * third word only takes carries: one square is at most 2^126.
+		 */
 		uint64_t abs = v < 0 ? -(uint64_t)v : (uint64_t)v;
 		u128 sq = (u128)abs * abs;
 		uint64_t w[3] = { (uint64_t)sq, (uint64_t)(sq >> 64), 0 };
@@ -149,6 +176,10 @@ void cell_add(const struct cell *l, uint64_t *cell, int64_t v)
 	if (l->has[CF_GRID])
 		word(l, cell, CF_GRID)[grid_bucket(v)]++;
 	if (l->has[CF_HLL]) {
+		/*
+		 * A byte a register, eight to a word; cells are read and merged
+		 * on the machine that wrote them.
+		 */
 		uint8_t *regs = (uint8_t *)word(l, cell, CF_HLL);
 		uint32_t reg;
 		uint8_t rank;
@@ -185,6 +216,7 @@ void cell_merge(const struct cell *l, uint64_t *into, const uint64_t *from)
 	if (l->has[CF_GRID])
 		merge_counts(word(l, into, CF_GRID), cword(l, from, CF_GRID),
 			     l->ngrid);
+	/* A register keeps a maximum, so the union's is the larger one. */
 	if (l->has[CF_HLL]) {
 		uint8_t *a = (uint8_t *)word(l, into, CF_HLL);
 		const uint8_t *b = (const uint8_t *)cword(l, from, CF_HLL);

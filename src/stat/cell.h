@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The cell of an aggregate: which 64-bit words it has and where. Zeroed memory
- * is an empty cell; cells of the same layout are merged by stat/merge.c. The
+ * is an empty cell; cells of the same layout are merged by cell_merge(). The
  * kernel's programs, the VM and the host all use this layout.
  *
  * Words, in this order, only those needed:
  *   count
  *   sum            low 64 bits of the sum
- *   sum_hi         high 64 bits (two's complement): kept when exactness beyond
- *                  64 bits is needed (variance)
+ *   sum_hi         high 64 bits (two's complement): with every sum, so that one
+ *                  beyond 64 bits is told and means and variances are exact
  *   min            max over samples of ~(v ^ INT64_MIN); 0: none yet
  *   max            max over samples of   v ^ INT64_MIN ; 0: none, or INT64_MIN
  *   sq0 sq1 sq2    192-bit sum of squares, low word first
@@ -36,7 +36,7 @@ struct cell {
 	uint32_t ngrid;
 	uint32_t nhll;		    /* words */
 	int64_t lo, hi, step;	    /* linear histogram */
-	bool hist_log;
+	bool hist_log; /* @hist_log, not @hist_linear */
 	uint32_t size;		    /* bytes, multiple of 8 */
 };
 
@@ -51,7 +51,10 @@ struct cell cell_layout(uint32_t ops, int hist_kind, int64_t lo, int64_t hi,
 uint32_t cell_linear_buckets(int64_t lo, int64_t hi, int64_t step,
 			     uint32_t max_buckets);
 
-/* The same without its grid: all that is left is where it was. */
+/*
+ * The same without its grid: all that is left is where it was. A grid takes
+ * 59 KB, so keyed aggregates keep it in a map of its own (ir/plan.h).
+ */
 struct cell cell_without_grid(const struct cell *l);
 
 /* --- on the host --------------------------------------------------------- */

@@ -35,6 +35,7 @@ static inline unsigned stat_log2(uint64_t v)
 	return 63u - (unsigned)__builtin_clzll(v);
 }
 
+/* The bucket of a sample, 0 .. GRID_BUCKETS - 1. */
 uint32_t grid_bucket(int64_t v);
 /* Smallest and largest value of a bucket. */
 void grid_range(uint32_t bucket, int64_t *ret_lo, int64_t *ret_hi);
@@ -47,7 +48,10 @@ uint32_t hist_log_bucket(int64_t v);
 int64_t hist_log_label(uint32_t bucket);
 /* The smallest value of a bucket. */
 int64_t hist_log_low(uint32_t bucket);
-/* @hist_linear with n buckets: 0 is below lo, n - 1 is the rest above. */
+/*
+ * @hist_linear with n buckets: 0 is below lo, n - 1 is the rest above.
+ * Parameters must have passed cell_linear_buckets(): step > 0, n >= 3.
+ */
 uint32_t hist_linear_bucket(int64_t v, int64_t lo, int64_t step, uint32_t n);
 
 /*

@@ -9,9 +9,10 @@
 #include "stat/extract.h"
 #include "stat/grid.h"
 
+/* A table being printed: what is shown and where it goes. */
 struct page {
 	const struct cell *l;
-	const uint64_t *hist;
+	const uint64_t *hist; /* counters, l->nbuckets of them */
 	const struct render_style *style;
 	stat_sink out;
 	void *ctx;
@@ -20,6 +21,7 @@ struct page {
 	int label_width, count_width;
 };
 
+/* Pieces are short (a number, a label), so 128 bytes always hold one. */
 static void say(struct page *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -35,6 +37,7 @@ static void say(struct page *p, const char *fmt, ...)
 	p->out(p->ctx, buf, (size_t)n);
 }
 
+/* Bars go up to HIST_WIDTH = 4096 columns: written in runs, not one by one. */
 static void repeat(struct page *p, char c, uint64_t n)
 {
 	char run[64];
@@ -50,6 +53,7 @@ static void repeat(struct page *p, char c, uint64_t n)
 	}
 }
 
+/* Columns of a number, its sign included. */
 static int digits(int64_t v)
 {
 	return snprintf(NULL, 0, "%lld", (long long)v);
@@ -89,6 +93,10 @@ static void find_rows(struct page *p)
 		last = i;
 		p->top = p->hist[i] > p->top ? p->hist[i] : p->top;
 	}
+	/*
+	 * One step of widening a round, so that a histogram at the edge of its
+	 * range stays narrower, as the reference's does.
+	 */
 	for (round = 0; round < 2; round++) {
 		if (first > 0 && !(p->l->hist_log && first == HIST_LOG_ZERO))
 			first--;
@@ -105,6 +113,10 @@ static void find_rows(struct page *p)
 	p->high = last;
 }
 
+/*
+ * The first and the last label are the widest but for numbers in between that
+ * are never wider: labels grow in one direction.
+ */
 static void find_widths(struct page *p)
 {
 	const struct cell *l = p->l;
@@ -122,6 +134,7 @@ static void find_widths(struct page *p)
 		    (p->high == l->nbuckets - 1);
 	}
 	p->label_width = a > b ? a : b;
+	/* At least as wide as the word "value". */
 	if (p->label_width < 5)
 		p->label_width = 5;
 	p->count_width = digits((int64_t)p->top);
@@ -135,6 +148,7 @@ static bool is_elided(const struct page *p, int64_t i)
 	if (e < 0)
 		return false;
 	if (e > p->l->nbuckets)
+		/* No larger than the table: i + e must not overflow. */
 		e = p->l->nbuckets;
 	from = i - e < p->low ? p->low : i - e;
 	to = i + e > p->high ? p->high : i + e;
@@ -146,6 +160,7 @@ static bool is_elided(const struct page *p, int64_t i)
 
 static void row(struct page *p, int64_t i, uint64_t scale)
 {
+	/* The bar, then blanks so that counts end in one column. */
 	const uint64_t n = p->hist[i], bar = n / scale;
 	const uint64_t room =
 	    (uint64_t)p->style->width - bar + 1 + (uint64_t)p->count_width;
@@ -172,15 +187,24 @@ int render_hist(const struct cell *l, const uint64_t *cell,
 	bool gap = false;
 	int64_t i;
 
+	/*
+	 * Tested here and not by the caller, because an empty cell has no rows
+	 * to find.
+	 */
 	if (!cell || cell[l->off[CF_COUNT] / 8] == 0)
 		return STAT_EMPTY;
 	p.hist = cell + l->off[CF_HIST] / 8;
 	find_rows(&p);
 	find_widths(&p);
+	/*
+	 * Counters up to the width are shown one to one; larger ones are
+	 * divided by the smallest number that fits the largest into the width.
+	 */
 	scale = p.top <= width ? 1 : (p.top - 1) / width + 1;
 	say(&p, "%*s |", p.label_width, "value");
 	repeat(&p, '-', width);
 	say(&p, " count\n");
+	/* A run of rows that are left out is shown as one "~". */
 	for (i = p.low; i <= p.high; i++) {
 		if (is_elided(&p, i)) {
 			gap = true;
@@ -198,6 +222,7 @@ int render_hist(const struct cell *l, const uint64_t *cell,
 int render_quantiles(const struct cell *l, const uint64_t *cell, stat_sink out,
 		     void *ctx)
 {
+	/* Those that people ask for, and what each is called in the text. */
 	static const struct {
 		const char *name;
 		enum stat_op op;
@@ -219,6 +244,7 @@ int render_quantiles(const struct cell *l, const uint64_t *cell, stat_sink out,
 			return STAT_EMPTY;
 		say(&p, "%5s %lld\n", rows[i].name, (long long)v);
 	}
+	/* Half of 1/64 (grid.h), rounded up in the second digit. */
 	say(&p, "quantiles within 0.79 %% of a sample; exact below 128\n\n");
 	return STAT_OK;
 }

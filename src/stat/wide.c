@@ -4,6 +4,10 @@
 
 #include <assert.h>
 
+/*
+ * Partial products by words; carry never exceeds 64 bits, since (2^64 - 1)^2 +
+ * 2^64 - 1 < 2^128.
+ */
 struct wide wide_mul(const uint64_t a[3], uint64_t b)
 {
 	struct wide r = { { 0 } };
@@ -19,6 +23,10 @@ struct wide wide_mul(const uint64_t a[3], uint64_t b)
 	return r;
 }
 
+/*
+ * r += v << (64 * i). What would run past the fourth word is not there:
+ * callers' results fit 256 bits.
+ */
 static void add_at(struct wide *r, int i, u128 v)
 {
 	u128 carry = (u128)r->w[i] + (uint64_t)v;
@@ -32,6 +40,10 @@ static void add_at(struct wide *r, int i, u128 v)
 	}
 }
 
+/*
+ * (hi * 2^64 + lo)^2. The cross term counts twice and is added twice, because
+ * doubling it might overflow 128 bits.
+ */
 struct wide wide_square(u128 a)
 {
 	uint64_t lo = (uint64_t)a, hi = (uint64_t)(a >> 64);
@@ -56,6 +68,7 @@ struct wide wide_sub(struct wide a, struct wide b)
 		u128 d = (u128)a.w[i] - b.w[i] - borrow;
 
 		r.w[i] = (uint64_t)d;
+		/* A difference below 0 has all of its high word set. */
 		borrow = (uint64_t)(d >> 64) ? 1 : 0;
 	}
 	return r;
@@ -75,11 +88,20 @@ u128 wide_div(struct wide a, u128 b)
 	u128 q = 0, rem = 0;
 	int i;
 
+	/*
+	 * Long division, a bit at a time. rem < b holds before each step; rem *
+	 * 2 may need a 129th bit, kept in `top`, and the subtraction in 128
+	 * bits is right all the same because the true difference is below b.
+	 */
 	assert(b);
 	for (i = 255; i >= 0; i--) {
 		bool top = rem >> 127;
 
 		rem = rem << 1 | (a.w[i / 64] >> (i % 64) & 1);
+		/*
+		 * Another bit would be lost at the top: the quotient does not
+		 * fit.
+		 */
 		if (q >> 127)
 			return ~(u128)0;
 		q <<= 1;
@@ -91,6 +113,7 @@ u128 wide_div(struct wide a, u128 b)
 	return q;
 }
 
+/* A bit at a time from above: r * r <= v holds throughout. */
 uint64_t wide_sqrt(u128 v)
 {
 	uint64_t r = 0;
