@@ -10,7 +10,10 @@
 #include "stat/extract.h"
 #include "stat/grid.h"
 
-/* A label's value: backslash, quote and newline are escaped. */
+/*
+ * A label's value: backslash, quote and newline are escaped. That is the whole
+ * escaping of the format (OpenMetrics 1.0, section on ABNF).
+ */
 static void value(const char *s, FILE *f)
 {
 	fputc('"', f);
@@ -25,7 +28,10 @@ static void value(const char *s, FILE *f)
 	fputc('"', f);
 }
 
-/* {key1="a",key2="7",le="10"}; key NULL: the other cell. extra may be NULL. */
+/*
+ * {key1="a",key2="7",le="10"}; key NULL: the other cell. extra may be NULL.
+ * Nothing at all, not "{}", when there are no labels.
+ */
 static void labels(const struct snap_agg *agg, const struct snap_key *key,
 		   const char *extra, const char *what, FILE *f)
 {
@@ -48,11 +54,29 @@ static void labels(const struct snap_agg *agg, const struct snap_key *key,
 		value(what, f);
 		sep = ",";
 	}
+	/* sep is still "{" when nothing was written. */
 	if (*sep == ',')
 		fputc('}', f);
 }
 
-/* Buckets are cumulative, their bounds inclusive. */
+/*
+ * The largest value in bucket i of a linear histogram, not the last one. Near
+ * INT64_MAX the last full step may end beyond what a sample can be.
+ */
+static int64_t linear_top(const struct cell *l, uint32_t i)
+{
+	int64_t width, next;
+
+	if (__builtin_mul_overflow((int64_t)i, l->step, &width) ||
+	    __builtin_add_overflow(l->lo, width, &next))
+		return INT64_MAX;
+	return next - 1;
+}
+
+/*
+ * Buckets are cumulative, their bounds inclusive. Empty ones are left out,
+ * which the format allows, but +Inf must be there.
+ */
 static void buckets(const struct snap_agg *agg, const struct snap_key *key,
 		    const uint64_t *cell, FILE *f)
 {
@@ -73,13 +97,21 @@ static void buckets(const struct snap_agg *agg, const struct snap_key *key,
 				 hist_log_low(i + 1) - 1);
 		else
 			snprintf(bound, sizeof(bound), "%" PRId64,
-				 l->lo + (int64_t)i * l->step - 1);
+				 linear_top(l, i));
+		/*
+		 * le is the largest value in the bucket: one below the next
+		 * one's smallest.
+		 */
 		fprintf(f, "tally_%s_hist_bucket", agg->name);
 		labels(agg, key, "le", bound, f);
 		fprintf(f, " %" PRIu64 "\n", sum);
 	}
 }
 
+/*
+ * A sample line for each row and for the other cell. The format wants all lines
+ * of one metric together, so each metric is a walk of its own.
+ */
 static void each_cell(const struct snap_agg *agg, FILE *f,
 		      void (*say)(const struct snap_agg *agg,
 				  const struct snap_key *key,
@@ -107,6 +139,7 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 	unsigned op;
 	int64_t v;
 
+	/* From the second operator on: the count has a metric of its own. */
 	for (op = STAT_COUNT + 1; op < STAT_QUANTILES; op++) {
 		if (!(agg->ops & 1u << op) || op == STAT_QUANTILE ||
 		    stat_extract(&agg->layout, cell, (enum stat_op)op, 0, &v,
@@ -116,6 +149,10 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 		labels(agg, key, "stat", stat_op_name((enum stat_op)op) + 1, f);
 		fprintf(f, " %" PRId64 "\n", v);
 	}
+	/*
+	 * Without parameters @quantile has no value; the usual four stand for
+	 * it.
+	 */
 	for (op = 0; op < 4 && agg->layout.has[CF_GRID]; op++) {
 		static const char *const names[] = { "p50", "p90", "p99",
 						     "p99.9" };
@@ -130,6 +167,7 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 	}
 }
 
+/* One metric; an outcome is a label: docs/output.md says which add up. */
 static void say_losses(const struct snapshot *s, FILE *f)
 {
 	unsigned i, k;
@@ -164,6 +202,10 @@ void export_metrics(const struct snapshot *s, FILE *f)
 	for (i = 0; i < s->aggs.n; i++) {
 		const struct snap_agg *agg = &s->aggs.v[i];
 
+		/*
+		 * A metric's type stands above its lines, and its name without
+		 * _total there.
+		 */
 		fprintf(f, "# TYPE tally_%s_samples counter\n", agg->name);
 		each_cell(agg, f, say_count);
 		fprintf(f, "# TYPE tally_%s gauge\n", agg->name);
