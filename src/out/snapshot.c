@@ -9,6 +9,10 @@
 #include "base/json.h"
 #include "stat/grid.h"
 
+/*
+ * Tells scripts apart, it does not protect from forgery. Not base/hash.h: this
+ * value stands in files and must never change.
+ */
 uint64_t snapshot_hash(const char *text, size_t n)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -21,7 +25,11 @@ uint64_t snapshot_hash(const char *text, size_t n)
 
 bool snapshot_layout(struct snap_agg *agg)
 {
-	/* A file's word is not taken for how much memory a cell needs. */
+	/*
+	 * A file's word is not taken for how much memory a cell needs. In
+	 * memory of this process: the real limit (STP_MAX_BUCKETS) was the
+	 * script's.
+	 */
 	enum { BUCKETS_MAX = 1000000 };
 
 	if (agg->hist == HIST_LINEAR &&
@@ -32,6 +40,10 @@ bool snapshot_layout(struct snap_agg *agg)
 	return true;
 }
 
+/*
+ * Numbers by value, strings by bytes: an order that does not depend on the
+ * locale, so that files of two machines are equal.
+ */
 static int compare_keys(const struct snap_key *a, const struct snap_key *b)
 {
 	unsigned i;
@@ -76,6 +88,7 @@ static struct snap_agg *find_agg(const struct snapshot *s, const char *name)
 	return NULL;
 }
 
+/* Merging is by field, so everything that decides about fields must agree. */
 static bool same_shape(const struct snap_agg *a, const struct snap_agg *b)
 {
 	return a->nkeys == b->nkeys && a->ops == b->ops && a->hist == b->hist &&
@@ -92,12 +105,29 @@ static uint64_t *cell_copy(struct arena *a, const struct cell *l,
 	return copy;
 }
 
-/* Both rows are sorted: one walk through the two. */
-static void merge_rows(struct arena *a, struct snap_agg *into,
+/*
+ * into += from, or false: so many samples (2^64) that their number is no longer
+ * known, which only a forged file can have.
+ */
+static bool add_cell(const struct cell *l, uint64_t *into, const uint64_t *from)
+{
+	const uint64_t n = from[l->off[CF_COUNT] / 8];
+
+	cell_merge(l, into, from);
+	return into[l->off[CF_COUNT] / 8] >= n;
+}
+
+/*
+ * Both rows are sorted: one walk through the two. Cells of `into` are added to
+ * in place; those that only `from` has are copied, since from is the caller's.
+ * Costs the sum of both lengths.
+ */
+static bool merge_rows(struct arena *a, struct snap_agg *into,
 		       const struct snap_agg *from)
 {
 	struct snap_agg out = *into;
 	unsigned i = 0, j = 0;
+	bool fits = true;
 
 	memset(&out.rows, 0, sizeof(out.rows));
 	while (i < into->rows.n || j < from->rows.n) {
@@ -113,8 +143,8 @@ static void merge_rows(struct arena *a, struct snap_agg *into,
 		} else {
 			row = into->rows.v[i++];
 			if (c == 0)
-				cell_merge(&into->layout, row.cell,
-					   from->rows.v[j++].cell);
+				fits &= add_cell(&into->layout, row.cell,
+						 from->rows.v[j++].cell);
 		}
 		vec_push(a, &out.rows, row);
 	}
@@ -122,11 +152,16 @@ static void merge_rows(struct arena *a, struct snap_agg *into,
 	into->rows.n = out.rows.n;
 	into->rows.cap = out.rows.cap;
 	if (from->other && into->other)
-		cell_merge(&into->layout, into->other, from->other);
+		fits &= add_cell(&into->layout, into->other, from->other);
 	else if (from->other)
 		into->other = cell_copy(a, &into->layout, from->other);
+	return fits;
 }
 
+/*
+ * By probe's name. A probe that only one run had keeps its numbers. Linear: a
+ * script has a few dozen probes.
+ */
 static void merge_losses(struct arena *a, struct snapshot *into,
 			 const struct snapshot *from)
 {
@@ -159,6 +194,7 @@ bool snapshot_merge(struct arena *a, struct snapshot *into,
 {
 	unsigned i;
 
+	/* The hash, not the name: what a file was called says nothing. */
 	if (into->script_hash != from->script_hash) {
 		*ret_why =
 		    arena_printf(a, "they come from different scripts (%s, %s)",
@@ -175,9 +211,17 @@ bool snapshot_merge(struct arena *a, struct snapshot *into,
 			return false;
 		}
 	}
-	for (i = 0; i < from->aggs.n; i++)
-		merge_rows(a, find_agg(into, from->aggs.v[i].name),
-			   &from->aggs.v[i]);
+	for (i = 0; i < from->aggs.n; i++) {
+		if (merge_rows(a, find_agg(into, from->aggs.v[i].name),
+			       &from->aggs.v[i]))
+			continue;
+		*ret_why = arena_printf(a, "aggregate %s has too many samples",
+					from->aggs.v[i].name);
+		return false;
+	}
+	/*
+	 * A merged file lists all machines; one that ran twice is there twice.
+	 */
 	for (i = 0; i < from->hosts.n; i++)
 		vec_push(a, &into->hosts, from->hosts.v[i]);
 	merge_losses(a, into, from);
@@ -192,7 +236,10 @@ static void write_u64(struct json *j, const char *key, uint64_t v)
 	json_uint(j, v);
 }
 
-/* Counters that are not zero, by index: histograms and grids are sparse. */
+/*
+ * Counters that are not zero, by index: histograms and grids are sparse. As an
+ * object, "bucket": count, so that a file can be read by eye.
+ */
 static void write_counts(struct json *j, const char *key, const uint64_t *v,
 			 uint32_t n)
 {
@@ -210,7 +257,10 @@ static void write_counts(struct json *j, const char *key, const uint64_t *v,
 	json_end_object(j);
 }
 
-/* Words as one hexadecimal number, high word first. */
+/*
+ * Words as one hexadecimal number, high word first. JSON's numbers end at 2^53
+ * in most readers; text does not.
+ */
 static void write_wide(struct json *j, const char *key, const uint64_t *v,
 		       unsigned words)
 {
@@ -224,6 +274,7 @@ static void write_wide(struct json *j, const char *key, const uint64_t *v,
 	json_strz(j, text);
 }
 
+/* Two digits a register, all 4096: most are in use once there are samples. */
 static void write_registers(struct json *j, const uint8_t *regs)
 {
 	char text[2 * HLL_REGS + 1];
@@ -235,6 +286,9 @@ static void write_registers(struct json *j, const uint8_t *regs)
 	json_strz(j, text);
 }
 
+/*
+ * All fields of the layout, each in a form that does not depend on the layout.
+ */
 static void write_cell(struct json *j, const struct cell *l,
 		       const uint64_t *cell)
 {
@@ -264,6 +318,7 @@ static void write_cell(struct json *j, const struct cell *l,
 	json_end_object(j);
 }
 
+/* {"key": [...], "cell": {...}} */
 static void write_row(struct json *j, const struct snap_agg *agg,
 		      const struct snap_row *row)
 {
@@ -284,6 +339,7 @@ static void write_row(struct json *j, const struct snap_agg *agg,
 	json_end_object(j);
 }
 
+/* What two snapshots must have in common: same_shape(). */
 static void write_shape(struct json *j, const struct snap_agg *agg)
 {
 	unsigned k;
@@ -308,6 +364,7 @@ static void write_shape(struct json *j, const struct snap_agg *agg)
 	}
 	json_object(j);
 	json_key(j, "kind");
+	/* "low", "high", "width" are the parameters as the script gave them. */
 	json_strz(j, agg->hist == HIST_LOG ? "log" : "linear");
 	if (agg->hist == HIST_LINEAR) {
 		json_key(j, "low");
@@ -392,6 +449,7 @@ int snapshot_write(const struct snapshot *s, FILE *f)
 	char hash[24];
 	unsigned i;
 
+	/* Indented: people compare such files with diff. */
 	json_init(&j, f, true);
 	json_object(&j);
 	write_u64(&j, "tally_snapshot", SNAPSHOT_VERSION);
@@ -409,5 +467,6 @@ int snapshot_write(const struct snapshot *s, FILE *f)
 	json_end_array(&j);
 	json_end_object(&j);
 	fputc('\n', f);
+	/* Also errors of earlier writes, which FILE remembers. */
 	return fflush(f) || ferror(f) ? -1 : 0;
 }

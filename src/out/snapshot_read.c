@@ -10,14 +10,17 @@
 #include <string.h>
 
 #include "base/jread.h"
+#include "stat/extract.h"
 #include "stat/grid.h"
 
+/* State of one reading: the first mistake is the one that is told. */
 struct reading {
 	struct arena *a;
 	const char *why;
 	const char *what; /* the aggregate being read */
 };
 
+/* false, for `return bad(...)`; names the aggregate when inside one. */
 static bool bad(struct reading *r, const char *why)
 {
 	if (!r->why)
@@ -35,7 +38,11 @@ static bool read_u64(struct reading *r, const struct jval *o, const char *key,
 	return bad(r, arena_printf(r->a, "'%s' is not a count", key));
 }
 
-/* "0x" and 16 digits a word, high word first. */
+/*
+ * "0x" and 16 digits a word, high word first. Lower case and full length only:
+ * what snapshot_write() writes. A looser reader would accept what is not one of
+ * our files.
+ */
 static bool read_wide(struct reading *r, const struct jval *cell,
 		      const char *key, uint64_t *words, unsigned n)
 {
@@ -55,7 +62,11 @@ static bool read_wide(struct reading *r, const struct jval *cell,
 	return true;
 }
 
-/* Returns the sum of the counters in *ret_total. */
+/*
+ * Returns the sum of the counters in *ret_total. A bucket that is not there is
+ * 0. strtoul() wraps no index into range: b is compared as it was read,
+ * ULONG_MAX when it is too large.
+ */
 static bool read_counts(struct reading *r, const struct jval *cell,
 			const char *key, uint64_t *v, uint32_t n,
 			uint64_t *ret_total)
@@ -78,6 +89,7 @@ static bool read_counts(struct reading *r, const struct jval *cell,
 	return true;
 }
 
+/* Ranks above what 52 bits can give would make estimates of nonsense. */
 static bool read_registers(struct reading *r, const struct jval *cell,
 			   uint8_t *regs)
 {
@@ -102,6 +114,7 @@ static uint64_t *word(const struct cell *l, uint64_t *cell, enum cell_field f)
 	return cell + l->off[f] / 8;
 }
 
+/* Undoes write_cell(): numbers become the biased words of stat/cell.h. */
 static bool read_bounds(struct reading *r, const struct cell *l,
 			const struct jval *j, uint64_t *cell)
 {
@@ -120,6 +133,10 @@ static bool read_bounds(struct reading *r, const struct cell *l,
 	return true;
 }
 
+/*
+ * NULL: r->why says what is wrong. Counts are checked against each other where
+ * they must agree: a file that was cut and mended shows there.
+ */
 static uint64_t *read_cell(struct reading *r, const struct snap_agg *agg,
 			   const struct jval *j)
 {
@@ -155,6 +172,11 @@ static uint64_t *read_cell(struct reading *r, const struct snap_agg *agg,
 			return NULL;
 		}
 	}
+	/* The variance relies on it. */
+	if (!stat_is_possible(l, cell)) {
+		bad(r, "no samples have such a sum and such squares");
+		return NULL;
+	}
 	if (l->has[CF_HLL] &&
 	    !read_registers(r, j, (uint8_t *)word(l, cell, CF_HLL)))
 		return NULL;
@@ -178,6 +200,7 @@ static bool read_key(struct reading *r, const struct snap_agg *agg,
 	return true;
 }
 
+/* All rows have the columns and the operators of the aggregate. */
 static bool read_rows(struct reading *r, struct snap_agg *agg,
 		      const struct jval *j)
 {
@@ -205,6 +228,7 @@ static bool read_rows(struct reading *r, struct snap_agg *agg,
 	return true;
 }
 
+/* By name: their numbers are this version's own. */
 static bool read_operators(struct reading *r, struct snap_agg *agg,
 			   const struct jval *j)
 {
@@ -227,6 +251,7 @@ static bool read_operators(struct reading *r, struct snap_agg *agg,
 	return true;
 }
 
+/* Its range is checked by snapshot_layout(). */
 static bool read_histogram(struct reading *r, struct snap_agg *agg,
 			   const struct jval *j)
 {
@@ -247,6 +272,7 @@ static bool read_histogram(struct reading *r, struct snap_agg *agg,
 	return true;
 }
 
+/* The shape first: it says how large the rows' cells are. */
 static bool read_agg(struct reading *r, const struct jval *j,
 		     struct snap_agg *agg)
 {
@@ -325,6 +351,7 @@ static bool read_losses(struct reading *r, struct snapshot *s,
 	return true;
 }
 
+/* The version before anything else: another one may have other members. */
 static bool read_all(struct reading *r, struct snapshot *s,
 		     const struct jval *top)
 {
@@ -365,7 +392,11 @@ static bool read_all(struct reading *r, struct snapshot *s,
 	return true;
 }
 
-/* After sorting: the same key twice would break merging. */
+/*
+ * After sorting: the same key twice would break merging. Only numbers are
+ * compared where both are numbers; the types of a column are the same in all
+ * rows.
+ */
 static bool check_unique(struct reading *r, const struct snapshot *s)
 {
 	unsigned i, k, c;

@@ -3,6 +3,7 @@
 #ifndef STAT_EXTRACT_H
 #define STAT_EXTRACT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "front/ast.h"
@@ -21,8 +22,9 @@ enum {
 };
 
 /*
- * cell may be NULL: no sample. param: QUANTILE's p in parts per million. The
- * warnings are or-ed into *warn (may be NULL).
+ * cell may be NULL: no sample. It must have the fields that op needs. param:
+ * QUANTILE's p in parts per million. The warnings are or-ed into *warn (may be
+ * NULL).
  *   COUNT, SUM, DISTINCT: 0 when empty; the others STAT_EMPTY.
  *   AVG: exact sum over count, toward zero.
  *   VARIANCE: (n sum(x^2) - sum(x)^2) / (n (n - 1)) toward zero; one sample: 0.
@@ -32,9 +34,18 @@ enum {
  */
 int stat_extract(const struct cell *l, const uint64_t *cell, enum stat_op op,
 		 int64_t param, int64_t *ret, unsigned *warn);
-/* Counter of a histogram bucket. */
+/*
+ * Counter of a histogram bucket. index counts from 0; a wrong one is
+ * STAT_BAD_INDEX. Layouts without a histogram have no index that is right.
+ */
 int stat_bucket(const struct cell *l, const uint64_t *cell, int64_t index,
 		int64_t *ret);
+/*
+ * Could any samples have given these words? For cells that come from a file:
+ * of others no extractor has to fear a variance below zero. Merging two such
+ * cells gives another one, as long as the counts do not overflow.
+ */
+bool stat_is_possible(const struct cell *l, const uint64_t *cell);
 /* The 128-bit exact sum: high and low word. */
 void stat_sum_wide(const struct cell *l, const uint64_t *cell, int64_t *ret_hi,
 		   uint64_t *ret_lo);

@@ -107,6 +107,18 @@ TEST(merging_is_exact_and_associative)
 	arena_free(a);
 }
 
+TEST(too_many_samples_are_not_merged)
+{
+	struct arena *a = arena_new();
+	struct snapshot *x = make(a, "h", 0, 90), *y = make(a, "h", 0, 90);
+	const char *why = "";
+
+	x->aggs.v[0].rows.v[0].cell[0] = UINT64_MAX;
+	CHECK(!snapshot_merge(a, x, y, &why));
+	CHECK(strstr(why, "too many samples"));
+	arena_free(a);
+}
+
 static void check_refused(const char *from, const char *to, const char *want)
 {
 	struct arena *a = arena_new();
@@ -147,6 +159,10 @@ TEST(bad_files_are_refused)
 		      "\"kind\": \"linear\", \"low\": 0, \"high\": 1000000000, "
 		      "\"width\": 0",
 		      "buckets");
+	/* A variance of what no samples can have added up to. */
+	check_refused("\"squares\": \"0x00000000", "\"squares\": \"0x7fffffff",
+		      "no samples");
+	check_refused("\"sum\": \"0xffff", "\"sum\": \"0x7fff", "no samples");
 	arena_free(a);
 }
 
