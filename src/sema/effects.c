@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "sema/builtin.h"
+#include "sema/sema.h"
 
 struct collect {
 	const struct all_effects *e;
@@ -181,6 +182,94 @@ void effects_add(const struct all_effects *e, struct node *n,
 	collect(&k, n);
 }
 
+/* --- aggregates read raw --------------------------------------------------- */
+
+/* <<< and the operators tell aggregates, before types are known. */
+static void note_stats(struct node *n, void *ctx)
+{
+	struct node *a = NULL;
+
+	(void)ctx;
+	if (n->kind == N_ASSIGN && n->u.binary.op == OPER_FEED)
+		a = n->u.binary.a;
+	else if (n->kind == N_STAT)
+		a = n->u.stat.a;
+	else if (n->kind == N_HIST)
+		a = n->u.hist.a;
+	if (a && named(a))
+		named(a)->is_stats |= named(a)->is_global;
+}
+
+static bool raw(struct node *n);
+
+static int raw_child(struct node **c, void *ctx)
+{
+	(void)ctx;
+	return *c && raw(*c);
+}
+
+/* What may name an aggregate: only its keys are evaluated. */
+static bool raw_operand(struct node *a)
+{
+	if (a->kind == N_NAME)
+		return false;
+	if (a->kind == N_INDEX)
+		return node_each_child(a, raw_child, NULL);
+	return raw(a);
+}
+
+static bool raw(struct node *n)
+{
+	unsigned i;
+
+	switch (n->kind) {
+	case N_NAME:
+		return n->u.name.var && n->u.name.var->is_stats;
+	case N_INDEX:
+		if (n->u.index.var && n->u.index.var->is_stats)
+			return true;
+		break;
+	case N_STAT:
+		return raw_operand(n->u.stat.a) ||
+		       (n->u.stat.param && raw(n->u.stat.param));
+	case N_HIST:
+		return raw_operand(n->u.hist.a);
+	case N_DELETE:
+		return raw_operand(n->u.unary.a);
+	case N_IN:
+		for (i = 0; i < n->u.in.keys.n; i++)
+			if (raw(n->u.in.keys.v[i]))
+				return true;
+		return raw_operand(n->u.in.array);
+	case N_ASSIGN:
+		if (n->u.binary.op == OPER_FEED)
+			return raw_operand(n->u.binary.a) ||
+			       raw(n->u.binary.b);
+		break;
+	case N_FOREACH:
+		/* A value of an aggregate is what inference refuses. */
+		return raw(n->u.foreach.body);
+	default:
+		break;
+	}
+	return node_each_child(n, raw_child, NULL);
+}
+
+bool effects_raw(struct node *n)
+{
+	return raw(n);
+}
+
+static void note_all_stats(struct program *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->functions.n; i++)
+		walk_nodes(p->functions.v[i]->body, note_stats, NULL);
+	for (i = 0; i < p->probes.n; i++)
+		walk_nodes(p->probes.v[i]->body, note_stats, NULL);
+}
+
 struct all_effects *effects_make(struct arena *a, struct program *p,
 				 bool has_matched)
 {
@@ -188,12 +277,14 @@ struct all_effects *effects_make(struct arena *a, struct program *p,
 	struct collect k = {.e = e, .changed = true};
 	unsigned i;
 
+	note_all_stats(p);
 	e->has_matched = has_matched;
 	e->words = p->globals.n / 64 + 1;
 	e->of = arena_array(a, struct effects, p->functions.n + 1);
 	for (i = 0; i < p->functions.n; i++) {
 		e->of[i].reads = arena_array(a, uint64_t, e->words);
 		e->of[i].writes = arena_array(a, uint64_t, e->words);
+		e->of[i].acts = raw(p->functions.v[i]->body);
 	}
 	while (k.changed) {
 		k.changed = false;
@@ -270,5 +361,5 @@ static bool any(const struct all_effects *e, struct node *n)
 
 bool effects_any(const struct all_effects *e, struct node *n)
 {
-	return any(e, n);
+	return any(e, n) || raw(n);
 }

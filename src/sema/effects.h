@@ -25,6 +25,11 @@ struct all_effects *effects_make(struct arena *a, struct program *p,
 				 bool has_matched);
 /* Can leaving out the evaluation of n be noticed? */
 bool effects_any(const struct all_effects *e, struct node *n);
+/*
+ * Does n read an aggregate as if it had a value? That is a mistake, which is
+ * reported when types are inferred: until then it must not be removed.
+ */
+bool effects_raw(struct node *n);
 /* Adds to *into what n does; bit sets of e->words words. */
 void effects_add(const struct all_effects *e, struct node *n,
 		 struct effects *into);

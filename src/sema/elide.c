@@ -205,6 +205,8 @@ static void expr(struct elide *x, struct node *n)
 /* An expression that is a statement. Returns true when it can go. */
 static bool useless(struct elide *x, struct node *a)
 {
+	if (effects_raw(a))
+		return false;
 	if (a->kind == N_INCDEC && unread_local(a->u.incdec.a)) {
 		if (!quiet_at(a))
 			complain(x->c, ELIDE_ASSIGN, &a->u.incdec.a->span,
