@@ -286,8 +286,10 @@ static int pass_run(struct passes *p)
 {
 	int rc;
 
-	if (p->o->verbose)
+	if (p->o->verbose) {
+		plan_print_memory(p->plan, p->prog->probes.n, stderr);
 		fputs("Pass 5: starting run.\n", stderr);
+	}
 	rc = session_run(p->c, p->gen, &p->o->run);
 	if (p->o->verbose)
 		fprintf(stderr, "Pass 5: run completed in %.1f ms.\n", lap(p));

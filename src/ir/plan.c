@@ -18,12 +18,10 @@ enum {
 	PERCPU_BYTES = 1024,	 /* element * CPUs: PERCPU_HASH pays */
 	BANK_BYTES = 64 << 20,	 /* more in a bank's map: drained early */
 	ENTRIES_MIN = 4096,	 /* but not with fewer entries than that */
-	OCTAVES = 6,		 /* of its grid, that a key is taken to use */
 	SHARDS_MAX = 8,
 	SHARD_BYTES = 1024,	 /* all shards of an element */
 	LIVE_CELL = 4096,	 /* of which kernel handlers read fields */
 	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, with the key */
-	HASH_OVERHEAD = 48,	 /* of an element, in bytes */
 	LINE = 64,
 	SCRATCH_SLOTS = 3,	 /* task, interrupt, NMI */
 	SCRATCH_MAX = 64 * 1024,
@@ -222,19 +220,6 @@ static unsigned shards(unsigned ncpus, uint32_t cell)
 	return n;
 }
 
-static uint64_t hash_bytes(const struct plan_map *m, enum map_kind kind,
-			   unsigned ncpus)
-{
-	uint64_t value = round_to(m->value_size, 8);
-	uint64_t one = HASH_OVERHEAD + round_to(m->key_size, 8);
-	uint64_t buckets = 1;
-
-	while (buckets < m->max_entries)
-		buckets *= 2;
-	one += kind == PM_PERCPU_HASH ? 8 + value * ncpus : value;
-	return one * m->max_entries + buckets * 16;
-}
-
 /* Halves a map's entries until a bank is not senselessly large: the totals on
  * the host keep what it has no room for. */
 static bool shrink(const struct planner *k, struct plan_map *m)
@@ -242,7 +227,7 @@ static bool shrink(const struct planner *k, struct plan_map *m)
 	uint32_t asked = m->max_entries;
 
 	while (m->max_entries / 2 >= ENTRIES_MIN &&
-	       hash_bytes(m, m->inner, k->p->ncpus) > BANK_BYTES)
+	       plan_hash_bytes(m, m->inner, k->p->ncpus) > BANK_BYTES)
 		m->max_entries /= 2;
 	return m->max_entries < asked;
 }
@@ -257,7 +242,7 @@ static void plan_full(struct plan *p, struct plan_global *g)
 /* The octaves of the grid that the keys' samples touch. */
 static void plan_grid(struct planner *k, struct plan_global *g)
 {
-	uint64_t n = (uint64_t)g->entries * OCTAVES;
+	uint64_t n = (uint64_t)g->entries * PLAN_OCTAVES;
 	struct plan_map m = {
 		.name = map_name(k, g->var), .key_size = g->key.size + 8,
 		.value_size = GRID_SUB * 8, .global = g->var,
@@ -368,12 +353,12 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		p->bank_size += g->cell.size;
 	}
 	g->atomic = u->preempted;
-	g->why = g->live ? "live: kernel handlers sum a cell per probe and "
-			   "CPU" :
-		 !u->fed ? "host memory: no kernel probe feeds it" :
-		 u->preempted ? "a cell per probe and CPU; atomic where the "
-				"probe can be preempted" :
-		 "a cell per probe and CPU; plain adds";
+	g->why = !g->live && !u->fed ? "host memory: no kernel probe feeds it" :
+		 arena_printf(k->c->a, "%sa cell per probe and CPU; %s",
+			      g->live ? "live: kernel handlers sum " : "",
+			      u->preempted ? "atomic where the probe can be "
+					     "preempted" :
+			      "plain adds: no other program writes it");
 	return true;
 }
 
@@ -422,67 +407,6 @@ static bool plan_one(struct planner *k, struct var *v)
 	k->p->control_size += round_to(g->value_width, 8);
 	g->why = "a word of the shared page";
 	return true;
-}
-
-/* --- memory --------------------------------------------------------------- */
-
-static uint64_t map_bytes(const struct plan *p, const struct plan_map *m)
-{
-	switch (m->kind) {
-	case PM_RINGBUF:
-		return m->max_entries;
-	case PM_HASH:
-	case PM_PERCPU_HASH:
-		return hash_bytes(m, m->kind, p->ncpus);
-	case PM_BANKS:
-		return 2 * hash_bytes(m, m->inner, p->ncpus);
-	default:
-		return m->value_size;
-	}
-}
-
-static uint64_t memory_limit_mib(const struct compile *c)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-	for (unsigned i = 0; i < c->set.defines.n; i++) {
-		const struct name_value *d = &c->set.defines.v[i];
-
-		if (!strcmp(d->name, "MEMORY_MIB") && d->value)
-			return strtoull(d->value, NULL, 0);
-	}
-	if (pages <= 0 || size <= 0)
-		return UINT64_MAX;
-	return (uint64_t)pages * (uint64_t)size / 4 >> 20;
-}
-
-static bool fits(struct planner *k)
-{
-	struct plan *p = k->p;
-	uint64_t limit = memory_limit_mib(k->c), most = 0;
-	const struct plan_map *big = NULL;
-	struct diag *d;
-
-	p->total_bytes = 0;
-	for (unsigned i = 0; i < p->maps.n; i++) {
-		uint64_t n = map_bytes(p, &p->maps.v[i]);
-
-		p->total_bytes += n;
-		if (p->maps.v[i].global && n > most) {
-			most = n;
-			big = &p->maps.v[i];
-		}
-	}
-	if (p->total_bytes >> 20 <= limit)
-		return true;
-	d = complain(k->c, MEMORY_LIMIT,
-		     big ? &big->global->span : &(struct span){0},
-		     (unsigned long long)(p->total_bytes >> 20),
-		     (unsigned long long)limit);
-	diag_help(k->c->diag, d, "give the array a size, or raise the limit: "
-		  "-DMEMORY_MIB=%llu",
-		  (unsigned long long)(p->total_bytes >> 20) + 1);
-	return false;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -549,7 +473,7 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 	for (unsigned i = 0; i < p->nglobals; i++)
 		ok &= plan_one(&k, ir->prog->globals.v[i]);
 	plan_rows(&k);
-	return ok && fits(&k) ? p : NULL;
+	return ok && plan_fits(c, p) ? p : NULL;
 }
 
 uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
@@ -577,57 +501,4 @@ uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 	p->rodata_size = off + size;
 	p->maps.v[MAP_RODATA].value_size = p->rodata_size;
 	return off;
-}
-
-/* --- for -v --------------------------------------------------------------- */
-
-static void print_global(const struct plan *p, const struct plan_global *g,
-			 FILE *f)
-{
-	const struct var *v = g->var;
-
-	fprintf(f, "  %s", v->name);
-	if (g->key.n) {
-		for (unsigned i = 0; i < g->key.n; i++)
-			fprintf(f, "%c%s%u", i ? ',' : '[',
-				g->key.is_str[i] ? "s" : "l",
-				g->key.width[i]);
-		fputc(']', f);
-	}
-	if (v->type == TY_STATS)
-		fprintf(f, ": aggregate of %u bytes", g->cell.size);
-	else
-		fprintf(f, ": %s%u", v->type == TY_STRING ? "s" : "l",
-			g->value_width);
-	if (g->map != UINT32_MAX)
-		fprintf(f, ", map %u of %u entries", g->map,
-			p->maps.v[g->map].max_entries);
-	fprintf(f, " (%s)\n", g->why);
-}
-
-void plan_print(const struct plan *p, FILE *f)
-{
-	static const char *const kind[] = {
-		"array, mapped", "array, read-only", "ring", "hash",
-		"per-CPU hash", "two banks",
-	};
-
-	fprintf(f, "plan: %u CPUs, %u rows of %u bytes (scratch %u x %u, "
-		"banks 2 x %u), control %u bytes\n", p->ncpus, p->nrows,
-		p->row_size, p->scratch_slots, p->scratch_size, p->bank_size,
-		p->control_size);
-	for (unsigned i = 0; i < p->nglobals; i++)
-		print_global(p, &p->globals[i], f);
-	for (unsigned i = 0; i < p->maps.n; i++) {
-		const struct plan_map *m = &p->maps.v[i];
-
-		fprintf(f, "  map %u %s: %s", i, m->name, kind[m->kind]);
-		if (m->kind == PM_BANKS)
-			fprintf(f, " of %s", kind[m->inner]);
-		fprintf(f, ", key %u, value %u, %llu KiB\n", m->key_size,
-			m->value_size,
-			(unsigned long long)((map_bytes(p, m) + 1023) / 1024));
-	}
-	fprintf(f, "  kernel memory: %llu KiB\n",
-		(unsigned long long)((p->total_bytes + 1023) / 1024));
 }

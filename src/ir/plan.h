@@ -157,6 +157,8 @@ struct plan {
 	uint32_t ring_bytes;
 	bool early;		      /* some aggregate may ask for drains */
 	uint64_t total_bytes;	      /* kernel memory of all maps */
+	uint64_t host_bytes;	      /* totals, when all arrays are full */
+	uint64_t limit_bytes;	      /* of both together */
 };
 
 /* Cells in the value of a keyed aggregate's map element, bank after bank, then
@@ -174,11 +176,25 @@ bool plan_reads(enum stat_op op);
 
 /* ncpus 0: ask the system. Reports what does not fit; NULL then. */
 struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus);
-/* -v: areas, maps, widths, memory. */
+/* --dump=plan: areas, maps, widths, memory. */
 void plan_print(const struct plan *p, FILE *f);
+/* -v: entries x CPUs x cell of each aggregate and array, how it is kept and
+ * updated, and why. */
+void plan_print_memory(const struct plan *p, unsigned nprobes, FILE *f);
 /* Offset of bytes in RODATA (8-byte aligned, shared with equal bytes). */
 uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 		     uint32_t n);
+
+/* --- memory (plan_memory.c) ----------------------------------------------- */
+
+enum { PLAN_OCTAVES = 6 /* of its grid, that a key is taken to use */ };
+
+/* What the kernel allocates for a hash of that kind. */
+uint64_t plan_hash_bytes(const struct plan_map *m, enum map_kind kind,
+			 unsigned ncpus);
+uint64_t plan_map_bytes(const struct plan *p, const struct plan_map *m);
+/* Sets the plan's sums; false: over the limit, which is reported. */
+bool plan_fits(struct compile *c, struct plan *p);
 
 /* Records in the ring buffer. All start with this header. */
 enum record_kind {

@@ -182,7 +182,7 @@ void effects_add(const struct all_effects *e, struct node *n,
 	collect(&k, n);
 }
 
-/* --- aggregates read raw --------------------------------------------------- */
+/* --- aggregates read raw ------------------------------------------------- */
 
 /* <<< and the operators tell aggregates, before types are known. */
 static void note_stats(struct node *n, void *ctx)
