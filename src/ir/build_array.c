@@ -343,10 +343,10 @@ static void iter_bind(struct build *b, struct node *n,
 void stmt_foreach(struct build *b, struct node *n)
 {
 	struct loop l = {.up = b->loop};
-	struct ir_block *body, *done;
+	struct ir_block *body, *done, *hit;
 	struct ir_iter *it;
 	struct ir_ins *i;
-	struct ir_val h;
+	struct ir_val h, got;
 
 	h = iter_start(b, n, &it);
 	b->loop_depth++;
@@ -363,9 +363,17 @@ void stmt_foreach(struct build *b, struct node *n)
 	i->iter = it;
 	i->dst = tmp_num(b);
 	i->has_dst = true;
-	emit_br(b, val_reg(i->dst), body, done);
+	got = val_reg(i->dst);
+	hit = it->has_slice ? block_new(b) : NULL;
+	emit_br(b, got, body, done);
 	block_start(b, body);
 	iter_bind(b, n, it, h);
+	/* What a slice leaves out last still shows in the loop variables. */
+	if (hit) {
+		emit_br(b, emit_num(b, OP_EQ, got, val_num(1), NOVAL), hit,
+			done);
+		block_start(b, hit);
+	}
 	b->loop = &l;
 	region(b, n->u.foreach.body, 1);
 	b->loop = l.up;

@@ -294,12 +294,16 @@ static struct vm_iter *iter_at(struct vm *vm, uint64_t handle)
 	return NULL;
 }
 
+/* 1: an element; 0: the end; 2: no element, but one that the slice left out is
+ * the last that was looked at. */
 uint64_t host_iter_next(struct vm *vm, const uint64_t *a)
 {
 	struct vm_iter *t = iter_at(vm, a[0]);
+	uint32_t from;
 
 	if (!t)
 		return 0;
+	from = t->pos;
 	while (t->pos < t->n && t->pos < t->limit) {
 		t->pos++;
 		if (!t->slice ||
@@ -307,7 +311,7 @@ uint64_t host_iter_next(struct vm *vm, const uint64_t *a)
 				elem(t, t->order[t->pos - 1]), t->it->wild))
 			return 1;
 	}
-	return 0;
+	return t->pos != from ? 2 : 0;
 }
 
 /* The current element, or NULL after vm_failed(). */
