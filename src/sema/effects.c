@@ -48,6 +48,30 @@ static void fail(struct collect *k)
 	k->into->fails = true;
 }
 
+/* Division or remainder by what is perhaps 0. */
+static bool divides(const struct node *n)
+{
+	const struct node *by = n->u.binary.b;
+
+	if (n->u.binary.op != OPER_DIV && n->u.binary.op != OPER_MOD)
+		return false;
+	return by->kind != N_NUM || !by->u.num;
+}
+
+/* A built-in that fails on its operands; the others with BF_FAIL read memory
+ * or are effects anyway. */
+static bool may_refuse(const struct builtin *b)
+{
+	return (b->flags & (BF_FAIL | BF_CTX)) == BF_FAIL;
+}
+
+/* @count and @sum of nothing are 0, the others an error. */
+static bool wants_samples(const struct node *n)
+{
+	return n->kind == N_HIST_AT || (n->u.stat.op != STAT_COUNT &&
+					n->u.stat.op != STAT_SUM);
+}
+
 static void add_function(struct collect *k, const struct function *f)
 {
 	const struct effects *from;
@@ -66,7 +90,8 @@ static void add_function(struct collect *k, const struct function *f)
 		}
 		if (from->acts)
 			act(k);
-		if (from->fails)
+		/* The last one has nothing to go on to. */
+		if (from->fails || (from->nexts && !f->overload))
 			fail(k);
 	}
 }
@@ -98,7 +123,7 @@ static void collect_call(struct collect *k, struct node *n)
 		add_function(k, n->u.call.fn);
 	if (b && (b->flags & BF_EFFECT))
 		act(k);
-	if (b && (b->flags & BF_FAIL))
+	if (b && may_refuse(b))
 		fail(k);
 }
 
@@ -134,6 +159,8 @@ static void collect(struct collect *k, struct node *n)
 		written(k, n->u.binary.a);
 		if (n->u.binary.op != OPER_SET && n->u.binary.op != OPER_FEED)
 			set_bit(k, k->into->reads, named(n->u.binary.a));
+		if (divides(n))
+			fail(k);
 		collect(k, n->u.binary.b);
 		return;
 	case N_INCDEC:
@@ -151,14 +178,17 @@ static void collect(struct collect *k, struct node *n)
 			act(k);
 		break;
 	case N_BINARY:
-		if (n->u.binary.op == OPER_DIV || n->u.binary.op == OPER_MOD)
+		if (divides(n))
 			fail(k);
 		break;
 	case N_STAT:
 	case N_HIST_AT:
-	case N_TARGET:
-	case N_ARROW:
-		fail(k);
+		if (wants_samples(n))
+			fail(k);
+		break;
+	case N_NEXT:
+		k->changed |= !k->into->nexts;
+		k->into->nexts = true;
 		break;
 	case N_MATCH:
 		if (k->e->has_matched)
@@ -316,7 +346,8 @@ static bool function_acts(const struct all_effects *e, const struct function *f)
 	unsigned i;
 
 	for (; f; f = f->overload) {
-		if (e->of[f->index].acts)
+		if (e->of[f->index].acts || e->of[f->index].fails ||
+		    (e->of[f->index].nexts && !f->overload))
 			return true;
 		for (i = 0; i < e->words; i++)
 			if (e->of[f->index].writes[i])
@@ -325,10 +356,36 @@ static bool function_acts(const struct all_effects *e, const struct function *f)
 	return false;
 }
 
+static bool in_library(const struct node *n)
+{
+	const struct source *src = sema_source_of(&n->span);
+
+	return !src || src->is_library;
+}
+
+bool effects_fails(const struct node *n)
+{
+	switch (n->kind) {
+	case N_BINARY:
+	case N_ASSIGN:
+		return divides(n) && !in_library(n);
+	case N_STAT:
+	case N_HIST_AT:
+		return wants_samples(n) && !in_library(n);
+	case N_CALL:
+		return n->u.call.builtin && may_refuse(n->u.call.builtin) &&
+		       !in_library(n);
+	default:
+		return false;
+	}
+}
+
 static bool any(const struct all_effects *e, struct node *n)
 {
 	struct any_ctx ctx = {e};
 
+	if (effects_fails(n))
+		return true;
 	switch (n->kind) {
 	case N_ASSIGN:
 	case N_INCDEC:

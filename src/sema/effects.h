@@ -11,7 +11,10 @@
 struct effects {
 	uint64_t *reads, *writes; /* bit per index in program.globals */
 	bool acts;                /* prints, exits, raises errors, ... */
-	bool fails;               /* may raise a run-time error */
+	/* May raise a run-time error of its own: division by 0, an empty
+	 * aggregate; a fault of memory that it reads is none. */
+	bool fails;
+	bool nexts; /* has a `next`: goes on to the following overload */
 };
 
 struct all_effects {
@@ -23,13 +26,20 @@ struct all_effects {
 /* Functions and globals must have their final indices. */
 struct all_effects *effects_make(struct arena *a, struct program *p,
 				 bool has_matched);
-/* Can leaving out the evaluation of n be noticed? */
+/*
+ * Can leaving out the evaluation of n be noticed? A handler's own run-time
+ * errors can, but not the faults of reads: what the library prepares for
+ * scripts that do not ask for it would be read all the same.
+ */
 bool effects_any(const struct all_effects *e, struct node *n);
 /*
  * Does n read an aggregate as if it had a value? That is a mistake, which is
  * reported when types are inferred: until then it must not be removed.
  */
 bool effects_raw(struct node *n);
+/* Does this node of the script (not of the library), whatever its operands do,
+ * raise errors of its own? */
+bool effects_fails(const struct node *n);
 /* Adds to *into what n does; bit sets of e->words words. */
 void effects_add(const struct all_effects *e, struct node *n,
 		 struct effects *into);

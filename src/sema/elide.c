@@ -213,7 +213,8 @@ static bool useless(struct elide *x, struct node *a)
 				 a->u.incdec.a->u.name.name);
 		return true;
 	}
-	if (a->kind == N_ASSIGN && unread_local(a->u.binary.a)) {
+	if (a->kind == N_ASSIGN && unread_local(a->u.binary.a) &&
+	    !effects_fails(a)) {
 		struct node *v = a->u.binary.a;
 
 		if (!quiet_at(v))
