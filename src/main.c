@@ -44,6 +44,9 @@ struct passes {
 
 /* --- sources ------------------------------------------------------------- */
 
+/* A longer script is none: tally /dev/zero would take all memory. */
+enum { SCRIPT_MAX = 64 << 20 };
+
 /* Reads a whole file or pipe; a negative errno when it cannot be read. */
 static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
 {
@@ -61,6 +64,8 @@ static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
 		if (!k)
 			break;
 		n += (size_t)k;
+		if (n > SCRIPT_MAX)
+			return -EFBIG;
 		if (n + 1 == cap) {
 			buf = arena_grow(c->a, buf, cap, 2 * cap);
 			cap *= 2;

@@ -11,8 +11,14 @@ struct source *source_new(struct arena *a, const char *name, const char *text,
 {
 	struct source *s = arena_new_of(a, struct source);
 	VEC(uint32_t) off = {0};
-	const char *p = text, *end = text + len, *nl;
+	const char *p, *end = text + len, *nl;
 
+	/* Some editors put a byte order mark in front of UTF-8. */
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		len -= 3;
+	}
+	p = text;
 	s->name = name;
 	s->text = text;
 	s->len = len;

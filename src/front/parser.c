@@ -2,6 +2,8 @@
 /* The parser's entries, its tokens, and how it fails and goes on. */
 #include "front/parser.h"
 
+#include <string.h>
+
 #include "base/map.h"
 
 /* --- tokens -------------------------------------------------------------- */
@@ -132,14 +134,39 @@ static bool starts_declaration(enum tok_id id)
 	       id == T_FUNCTION || id == T_EMBEDDED || id == T_EOF;
 }
 
+/* What a file is that is no script; NULL: it looks like text. */
+static const char *binary_kind(struct compile *c, const struct source *src)
+{
+	enum { LOOK_AT = 8192 }; /* behind it a NUL is but junk */
+	size_t len = src->len < LOOK_AT ? src->len : LOOK_AT;
+	const char *nul = memchr(src->text, 0, len);
+
+	if (len >= 4 && !memcmp(src->text, "\x7f" "ELF", 4))
+		return "a program or library (ELF)";
+	if (len >= 2 && !memcmp(src->text, "\x1f\x8b", 2))
+		return "compressed data (gzip)";
+	if (len >= 2 && (!memcmp(src->text, "\xff\xfe", 2) ||
+			 !memcmp(src->text, "\xfe\xff", 2)))
+		return "UTF-16 text; save it as UTF-8";
+	if (!nul)
+		return NULL;
+	return arena_printf(c->a, "a NUL byte at offset %zu",
+			    (size_t)(nul - src->text));
+}
+
 struct file *parse_file(struct compile *c, struct macros *m, struct source *src,
 			unsigned flags)
 {
 	struct parser *p = arena_new_of(c->a, struct parser);
 	struct span nowhere = {.src = src};
 	unsigned errors = diags_errors(c->diag);
+	const char *binary = binary_kind(c, src);
 
 	parser_init(p, c, m, src, flags);
+	if (binary) {
+		complain(c, INPUT_BINARY, &nowhere, src->name, binary);
+		return p->file;
+	}
 	if (!src->len && !(flags & PARSE_LIBRARY)) {
 		complain(c, INPUT_EMPTY, &nowhere, src->name);
 		return p->file;

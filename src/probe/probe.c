@@ -211,11 +211,14 @@ static void help_argument(struct compile *c, struct diag *d,
 
 static const char *names_text(struct compile *c, const name_list *l)
 {
+	enum { SHOWN_MAX = 32 }; /* of syscall there are 350 */
 	const char *text = "";
 
-	for (unsigned i = 0; i < l->n; i++)
+	for (unsigned i = 0; i < l->n && i < SHOWN_MAX; i++)
 		text = arena_printf(c->a, "%s%s%s", text, i ? ", " : "",
 				    l->v[i]);
+	if (l->n > SHOWN_MAX)
+		text = arena_printf(c->a, "%s, ... %u in all", text, l->n);
 	return text;
 }
 

@@ -323,16 +323,17 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 	}
 }
 
-/* Names that could start a point, for "similar". */
+/* Names that could start a point, for "similar": of the files that are loaded
+ * in full, "syscall.open", so that each component has its near ones. */
 static void alias_names(struct expand *x, name_list *out)
 {
 	unsigned i, k;
 
 	for (i = 0; i < x->s->aliases.n; i++)
 		for (k = 0; k < x->s->aliases.v[i]->names.n; k++)
-			vec_push(
-			    x->c->a, out,
-			    x->s->aliases.v[i]->names.v[k]->parts.v[0].name);
+			vec_push(x->c->a, out,
+				 parts_text(x->c,
+					    x->s->aliases.v[i]->names.v[k]));
 }
 
 struct name_ctx {
@@ -457,6 +458,9 @@ static struct point *with_suffix(struct compile *c, const struct point *pt,
 	q->parts.n = q->parts.cap = 0;
 	for (i = 0; i < pt->parts.n; i++)
 		vec_push(c->a, &q->parts, pt->parts.v[i]);
+	/* A mistake is in what the script appended, not in the library. */
+	if (outer && q->parts.n && pt->span.src && pt->span.src->is_library)
+		q->parts.v[0].span = outer->parts.v[0].span;
 	for (i = from; outer && i < outer->parts.n; i++)
 		vec_push(c->a, &q->parts, outer->parts.v[i]);
 	if (outer)

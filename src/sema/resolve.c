@@ -396,6 +396,20 @@ static void near_one(void *ctx, const char *name)
 	near_names_add(ctx, name);
 }
 
+/* Words that are followed by "(" and are no functions to the grammar. */
+static void near_words(struct near_names *nn)
+{
+	static const char *const words[] = {
+	    "print", "println", "printd", "printdln", "printf", "print_char",
+	    "sprint", "sprintln", "sprintd", "sprintdln", "sprintf", "foreach",
+	    "while", "return",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (str_distance(nn->want, words[i]) <= 2)
+			near_names_add(nn, words[i]);
+}
+
 static void no_function(struct sema *s, struct node *n)
 {
 	struct compile *c = s->c;
@@ -427,6 +441,7 @@ static void no_function(struct sema *s, struct node *n)
 		map_at(s->fns, i, &name);
 		near_names_add(&nn, name);
 	}
+	near_words(&nn);
 	tapset_names(s->lib, TAPSET_FUNCTION, near_one, &nn);
 	complain(c, NO_FUNCTION, &n->span, n->u.call.name,
 		 near_names_text(c, &nn));

@@ -7,3 +7,4 @@ tally --explain EXPECTED
 tally --dump-functions | grep '^execname'
 tally -l 'timer.*' | head -2
 tally --dump-probe-aliases | sort | uniq -d
+tally -p2 -e 'probe syscall { }' 2>&1 | grep -c 'follow: accept, .* in all)'
