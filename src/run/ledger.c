@@ -10,6 +10,7 @@
 
 #include "run/kern.h"
 #include "run/state.h"
+#include "stat/extract.h"
 
 static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 {
@@ -166,21 +167,52 @@ static bool identity_holds(struct session *s, const struct ledger_row *r)
 	return r->entered <= r->run_cnt && r->run_cnt <= later.entered;
 }
 
-/* Samples that are in an array's other cell. */
+/* What the cell's extractors say, as in the automatic printing of globals. */
+static void say_values(const struct plan_global *g, const uint64_t *cell,
+		       char *buf, size_t size)
+{
+	const char *name;
+	unsigned op;
+	int64_t v;
+
+	buf[0] = 0;
+	for (op = 0; op < STAT_QUANTILES; op++) {
+		size_t used = strlen(buf);
+
+		/* What is asked of quantiles is the script's matter. */
+		if (op == STAT_QUANTILE || !(g->var->agg.ops & 1u << op) ||
+		    stat_extract(&g->cell, cell, (enum stat_op)op, 0, &v,
+				 NULL) != STAT_OK)
+			continue;
+		name = stat_op_name((enum stat_op)op);
+		snprintf(buf + used, size - used, "%s%s=%" PRId64,
+			 used ? " " : ": ", name, v);
+	}
+}
+
+/*
+ * Samples in the other cells of arrays: so many since the start, and the cells
+ * as they are now, which deletions of the array have emptied.
+ */
 static void report_other(struct session *s)
 {
+	char values[512];
 	unsigned g;
 
 	for (g = 0; g < s->g->plan->nglobals; g++) {
 		const struct plan_global *pg = &s->g->plan->globals[g];
+		const uint64_t *cell;
 
 		if (!store_is_agg(pg) || !s->store->other_events[g])
 			continue;
+		values[0] = 0;
+		cell = store_agg_other(s->store, g);
+		if (cell)
+			say_values(pg, cell, values, sizeof(values));
 		session_note(s, "WARNING: array %s was full: %" PRIu64
-			     " samples of further keys are in its total, but "
-			     "in no element; a larger [size] or "
-			     "-DMAXMAPENTRIES makes room", pg->var->name,
-			     s->store->other_events[g]);
+			     " samples of further keys are in no element%s; a "
+			     "larger [size] or -DMAXMAPENTRIES makes room",
+			     pg->var->name, s->store->other_events[g], values);
 	}
 }
 
@@ -214,7 +246,7 @@ void ledger_report(struct session *s)
 		session_note(s, "WARNING: probe %s: of %" PRIu64 " events, %s",
 			     r.probe->pp, r.n.hits + r.misses, why);
 	}
-	if (all)
+	if (!s->o->no_warnings)
 		report_other(s);
 	if (lost && s->o->strict && !s->status)
 		s->status = EXIT_LOSS;
