@@ -12,6 +12,7 @@
 #include "out/export.h"
 #include "run/ledger.h"
 #include "run/state.h"
+#include "stat/extract.h"
 
 static void copy_key(struct arena *a, const struct plan_key *k,
 		     const uint8_t *from, struct snap_key *ret)
@@ -199,9 +200,59 @@ static void write_format(struct session *s, const struct snapshot *snap)
 	free(text);
 }
 
+/* Do all sums of an aggregate fit the numbers of the language? */
+static bool sums_fit(struct session *s, unsigned g)
+{
+	const struct plan_global *pg = &s->g->plan->globals[g];
+	const uint8_t **keys;
+	unsigned i, n, warn = 0;
+	int64_t sum;
+
+	if (!pg->key.n) {
+		stat_extract(&pg->cell, store_agg_cell(s->store, g, NULL),
+			     STAT_SUM, 0, &sum, &warn);
+		return !warn;
+	}
+	n = store_agg_keys(s->store, g, &keys);
+	for (i = 0; i < n && !warn; i++)
+		stat_extract(&pg->cell, store_agg_cell(s->store, g, keys[i]),
+			     STAT_SUM, 0, &sum, &warn);
+	return !warn;
+}
+
+/*
+ * A kernel handler reads the low 64 bits of a sum: the rest is another word,
+ * which it could see before or after a carry. Nobody else may have looked at
+ * these totals, so this is where it is said.
+ */
+static void check_kernel_sums(struct session *s)
+{
+	bool drained = false;
+	unsigned g;
+
+	for (g = 0; g < s->g->plan->nglobals; g++) {
+		const struct plan_global *pg = &s->g->plan->globals[g];
+
+		if (!store_is_agg(pg) || !store_is_live(pg) ||
+		    !pg->cell.has[CF_SUM])
+			continue;
+		if (!drained && store_drain(s->store))
+			return;
+		drained = true;
+		if (!sums_fit(s, g))
+			session_note(s, "WARNING: the sum of %s needs more than "
+				     "64 bits: handlers in the kernel that read "
+				     "its @sum or @avg had a wrapped one",
+				     pg->var->name);
+	}
+}
+
 void result_report(struct session *s)
 {
 	const struct snapshot *snap;
+
+	if (!s->o->no_warnings)
+		check_kernel_sums(s);
 
 	if (!s->o->snapshot && s->o->format == FORMAT_TEXT)
 		return;

@@ -43,11 +43,13 @@ uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
 	return vm_raise(vm, a[3], "Array overflow, check MAXMAPENTRIES");
 }
 
-/* What the extractor could not say in its number, once a session. */
+/* What the extractor could not say in its number, once for each aggregate. */
 static void warn_of(struct vm *vm, const struct plan_global *g, unsigned warn)
 {
-	warn &= ~vm->warned_stat;
-	vm->warned_stat |= warn;
+	uint8_t *warned = &vm->warned_stat[g - vm->s->plan->globals];
+
+	warn &= ~(unsigned)*warned;
+	*warned |= (uint8_t)warn;
 	if (warn & STAT_WARN_SATURATED)
 		vm_warn(vm,
 			"the variance of %s is over 2^63 - 1: shown as that",

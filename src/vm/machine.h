@@ -135,7 +135,7 @@ struct vm {
 	uint64_t rng[2];
 	bool seeded;
 	bool *warned_full;    /* by global */
-	unsigned warned_stat; /* STAT_WARN_* bits */
+	uint8_t *warned_stat; /* by global: STAT_WARN_* bits */
 	char fault[256];
 };
 

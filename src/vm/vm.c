@@ -72,6 +72,8 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	vm->err.text = xcalloc(1, (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) + 1);
 	vm->warned_full =
 	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_full));
+	vm->warned_stat =
+	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_stat));
 	if (s)
 		store_set_entries(s,
 				  (uint32_t)vm_limit(vm, LIMIT_MAXMAPENTRIES));
@@ -111,6 +113,7 @@ void vm_free(struct vm *vm)
 	free(vm->calls);
 	free(vm->err.text);
 	free(vm->warned_full);
+	free(vm->warned_stat);
 	free(vm->match.text);
 	free(vm->tokens.text);
 	text_free(&vm->text);
