@@ -239,11 +239,11 @@ static void check_kernel_sums(struct session *s)
 		if (!drained && store_drain(s->store))
 			return;
 		drained = true;
-		if (!sums_fit(s, g))
-			session_note(s, "WARNING: the sum of %s needs more than "
-				     "64 bits: handlers in the kernel that read "
-				     "its @sum or @avg had a wrapped one",
-				     pg->var->name);
+		if (sums_fit(s, g))
+			continue;
+		session_note(s, "WARNING: the sum of %s needs more than 64 "
+			     "bits: handlers in the kernel that read its @sum "
+			     "or @avg had a wrapped one", pg->var->name);
 	}
 }
 
