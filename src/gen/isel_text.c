@@ -131,33 +131,40 @@ static uint32_t copy_with_room(struct emit *e, const struct ir_val *v,
 	return t;
 }
 
-/* r2 = byte i of the string that is searched, r4 = byte i of `what`. */
-static void both_bytes(struct emit *e, const struct ir_val *what, uint32_t i)
+/* What search() looks for. */
+struct needle {
+	const struct ir_val *v;
+	uint32_t n;   /* bytes; of a variable, at most */
+	uint32_t tmp; /* of a variable: words and their masks */
+};
+
+/* r2 = byte i of the string that is searched, r4 = byte i of the needle. */
+static void both_bytes(struct emit *e, const struct needle *d, uint32_t i)
 {
 	struct mem m;
 
 	asm_load(e->as, 1, R2, R3, (int)i);
-	if (literal(what)) {
-		asm_imm(e->as, R4, (uint8_t)what->str[i]);
+	if (literal(d->v)) {
+		asm_imm(e->as, R4, (uint8_t)d->v->str[i]);
 		return;
 	}
-	m = emit_mem(e, what->reg, R4);
+	m = emit_mem(e, d->v->reg, R4);
 	asm_load(e->as, 1, R4, m.base, m.off + (int)i);
 }
 
 /*
- * r1 = 0 if `what` is at r3, of which the first byte is known to be. Without
- * branches: each would wait in the verifier for the rest of the handler.
+ * r1 = 0 if the needle is at r3. Without branches: each would wait in the
+ * verifier for the rest of the handler.
  */
-static void compare_rest(struct emit *e, const struct ir_val *what, uint32_t n)
+static void compare_bytes(struct emit *e, const struct needle *d)
 {
-	bool lit = literal(what);
+	bool lit = literal(d->v);
 
 	asm_imm(e->as, R1, 0);
 	if (!lit)
 		asm_imm(e->as, R5, -1); /* all ones up to its NUL */
-	for (uint32_t i = 1; i < n; i++) {
-		both_bytes(e, what, i);
+	for (uint32_t i = 0; i < d->n; i++) {
+		both_bytes(e, d, i);
 		asm_alu(e->as, BPF_XOR, R2, R4);
 		if (!lit) {
 			asm_neg(e->as, R4);
@@ -169,37 +176,100 @@ static void compare_rest(struct emit *e, const struct ir_val *what, uint32_t n)
 	}
 }
 
-/* r0 = first position of `what` in `s`, or -1: a loop over positions. A byte
- * past the text is 0, so nothing matches there. */
-static void search(struct emit *e)
+/*
+ * Makes the needle's words and masks: ones for the bytes before its NUL. Of
+ * the zero bytes of x, (x - 0x01..01) & ~x & 0x80..80 marks the first for sure.
+ */
+static void make_masks(struct emit *e, struct needle *d)
 {
-	const struct ir_val *s = arg(e, 0), *what = arg(e, 1);
-	uint32_t w = emit_width(e, s), n = emit_width(e, what);
-	unsigned loop = asm_label(e->as), next = asm_label(e->as);
-	unsigned found = asm_label(e->as);
-	uint32_t t;
 	struct mem m;
 
-	if (literal(what))
-		n = (uint32_t)strlen(what->str);
-	t = copy_with_room(e, s, round8(n) + 8);
+	d->tmp = emit_tmp(e, d->n * 2);
+	asm_imm(e->as, R5, -1); /* 0 behind the word with the NUL */
+	for (uint32_t i = 0; i < d->n; i += 8) {
+		m = emit_mem(e, d->v->reg, R4);
+		asm_load(e->as, 8, R1, m.base, m.off + (int)i);
+		asm_mov(e->as, R0, R1);
+		asm_alui(e->as, BPF_XOR, R0, -1);
+		asm_mov(e->as, R2, R1);
+		asm_imm(e->as, R3, 0x0101010101010101);
+		asm_alu(e->as, BPF_SUB, R2, R3);
+		asm_alu(e->as, BPF_AND, R2, R0);
+		asm_alui(e->as, BPF_LSH, R3, 7);
+		asm_alu(e->as, BPF_AND, R2, R3);
+		/* r0 = all below the lowest mark's byte */
+		asm_mov(e->as, R0, R2);
+		asm_neg(e->as, R0);
+		asm_mov(e->as, R3, R0);
+		asm_alu(e->as, BPF_AND, R0, R2);
+		asm_alui(e->as, BPF_RSH, R0, 7);
+		asm_alui(e->as, BPF_SUB, R0, 1);
+		asm_alu(e->as, BPF_AND, R0, R5);
+		asm_alu(e->as, BPF_AND, R1, R0);
+		m = emit_tmp_mem(e, d->tmp, R4);
+		asm_store(e->as, 8, m.base, m.off + 2 * (int)i, R1);
+		asm_store(e->as, 8, m.base, m.off + 2 * (int)i + 8, R0);
+		asm_alu(e->as, BPF_OR, R2, R3); /* < 0 if it has a NUL */
+		asm_alui(e->as, BPF_ARSH, R2, 63);
+		asm_alui(e->as, BPF_XOR, R2, -1);
+		asm_alu(e->as, BPF_AND, R5, R2);
+	}
+}
+
+/* As compare_bytes(), 8 bytes a time: only for map memory, of which the
+ * verifier lets words be read at any address. */
+static void compare_words(struct emit *e, const struct needle *d)
+{
+	uint64_t word;
+	uint32_t k;
+	struct mem m;
+
+	asm_imm(e->as, R1, 0);
+	for (uint32_t i = 0; i < d->n; i += 8) {
+		asm_load(e->as, 8, R2, R3, (int)i);
+		if (literal(d->v)) {
+			k = d->n - i < 8 ? d->n - i : 8;
+			word = 0;
+			memcpy(&word, d->v->str + i, k);
+			asm_imm(e->as, R4, (int64_t)word);
+			asm_alu(e->as, BPF_XOR, R2, R4);
+			if (k < 8)
+				asm_alui(e->as, BPF_LSH, R2, 64 - 8 * (int)k);
+		} else {
+			m = emit_tmp_mem(e, d->tmp, R4);
+			asm_load(e->as, 8, R5, m.base, m.off + 2 * (int)i + 8);
+			asm_load(e->as, 8, R4, m.base, m.off + 2 * (int)i);
+			asm_alu(e->as, BPF_AND, R2, R5);
+			asm_alu(e->as, BPF_XOR, R2, R4);
+		}
+		asm_alu(e->as, BPF_OR, R1, R2);
+	}
+}
+
+/* r0 = first position of the needle in the string, or -1: a loop over
+ * positions. A byte past the text is 0, so nothing matches there. */
+static void search(struct emit *e)
+{
+	const struct ir_val *s = arg(e, 0);
+	struct needle d = { arg(e, 1), emit_width(e, arg(e, 1)), 0 };
+	uint32_t w = emit_width(e, s), t;
+	unsigned loop = asm_label(e->as), found = asm_label(e->as);
+	bool words = e->tmp_kind == HOME_SCRATCH;
+
+	if (literal(d.v))
+		d.n = (uint32_t)strlen(d.v->str);
+	words = words && (literal(d.v) || d.n % 8 == 0);
+	t = copy_with_room(e, s, round8(d.n) + 8);
+	if (words && !literal(d.v))
+		make_masks(e, &d);
 	emit_tmp_addr(e, R3, t);
 	asm_imm(e->as, R0, 0);
-	if (!literal(what)) {
-		m = emit_mem(e, what->reg, R4);
-		asm_load(e->as, 1, R4, m.base, m.off);
-		asm_jifi(e->as, BPF_JEQ, R4, 0, found);
-	} else if (!n) {
-		asm_jmp(e->as, found);
-	}
 	asm_bind(e->as, loop);
-	if (n) {
-		both_bytes(e, what, 0);
-		asm_jif(e->as, BPF_JNE, R2, R4, next);
-		compare_rest(e, what, n);
-		asm_jifi(e->as, BPF_JEQ, R1, 0, found);
-	}
-	asm_bind(e->as, next);
+	if (words)
+		compare_words(e, &d);
+	else
+		compare_bytes(e, &d);
+	asm_jifi(e->as, BPF_JEQ, R1, 0, found);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_alui(e->as, BPF_ADD, R0, 1);
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)w, loop);
