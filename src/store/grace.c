@@ -14,10 +14,15 @@
 #include "store/sysbpf.h"
 
 enum {
+	/*
+	 * Two migrations a CPU: with more CPUs the kernel's wait is the shorter
+	 * one, and it disturbs nobody.
+	 */
 	VISITS_MAX = 32,
 	LIST_MAX = 256, /* more is cut, and so not a list we know */
 };
 
+/* Nothing is made yet: scripts that never drain pay for nothing. */
 void grace_init(struct grace *g)
 {
 	*g = (struct grace){ .map = -1, .inner = -1 };
@@ -34,6 +39,10 @@ void grace_close(struct grace *g)
 
 /* --- visiting ------------------------------------------------------------ */
 
+/*
+ * First line of a file of sysfs, without its newline; "" when there is none.
+ * Cut at size - 1 bytes.
+ */
 static void read_list(const char *path, char *ret, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,7 +56,10 @@ static void read_list(const char *path, char *ret, size_t size)
 	ret[strcspn(ret, "\n")] = 0;
 }
 
-/* "0-3,6" as a set; false when it is something else. */
+/*
+ * "0-3,6" as a set; false when it is something else. The kernel writes such
+ * lists without blanks.
+ */
 static bool parse_list(const char *s, cpu_set_t *ret)
 {
 	unsigned long a, b;
@@ -81,7 +93,10 @@ static bool is_realtime(void)
 	       strstr(u.version, "PREEMPT_RT");
 }
 
-/* Should this process go to each CPU? */
+/*
+ * Should this process go to each CPU? Facts that hold for as long as the
+ * machine is up, so they are asked once.
+ */
 static bool is_welcome(void)
 {
 	static const char *const quiet_cpus[] = {
@@ -93,6 +108,11 @@ static bool is_welcome(void)
 
 	if (is_realtime())
 		return false;
+	/*
+	 * Isolated CPUs were set aside so that nothing else runs there; a visit
+	 * would break that promise, however short. "(null)" is how older
+	 * kernels write that nohz_full is empty.
+	 */
 	for (i = 0; i < 2; i++) {
 		read_list(quiet_cpus[i], list, sizeof(list));
 		if (list[0] && strcmp(list, "(null)"))
@@ -154,6 +174,10 @@ static int visit_all(void)
 
 /* --- the kernel's way ---------------------------------------------------- */
 
+/*
+ * inner: descriptor of the map that tells an array of maps what its elements
+ * look like; -1: not such an array.
+ */
 static int create_array(enum bpf_map_type type, uint32_t value, int inner)
 {
 	union bpf_attr attr;
@@ -168,6 +192,11 @@ static int create_array(enum bpf_map_type type, uint32_t value, int inner)
 	return sysbpf(BPF_MAP_CREATE, &attr);
 }
 
+/*
+ * Replacing an inner map makes the kernel wait for all running programs
+ * (maybe_wait_bpf_programs() in its kernel/bpf/syscall.c). Both maps are kept
+ * for the next time.
+ */
 static int wait_kernel(struct grace *g)
 {
 	union bpf_attr attr;
@@ -190,11 +219,18 @@ static int wait_kernel(struct grace *g)
 }
 
 int grace_wait(struct grace *g)
+/*
+ * Asked late, since store_kern_preemptible() comes after the store was opened.
+ */
 {
 	if (!g->preemptible && !g->asked) {
 		g->can_visit = is_welcome();
 		g->asked = true;
 	}
+	/*
+	 * Any failure falls back on the kernel's way: a wait must not be
+	 * skipped.
+	 */
 	if (!g->preemptible && g->can_visit && may_visit() && !visit_all())
 		return 0;
 	return wait_kernel(g);

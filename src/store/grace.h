@@ -21,12 +21,16 @@
 
 struct grace {
 	bool preemptible; /* some handler may be preempted: no visits */
-	bool asked, can_visit;
+	bool asked, can_visit; /* is_welcome() was called; its answer */
 	int map, inner;	  /* map of maps; made when first needed, -1 */
 };
 
+/* Opens nothing; grace_close() may be called right away. */
 void grace_init(struct grace *g);
-/* 0 or a negative errno. */
+/*
+ * 0 or a negative errno. On return every handler that began before the call has
+ * ended, and what was stored before the call is seen by every later one.
+ */
 int grace_wait(struct grace *g);
 void grace_close(struct grace *g);
 

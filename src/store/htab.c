@@ -20,23 +20,29 @@ enum {
 	SLOT_GONE = UINT32_MAX,
 };
 
+/*
+ * In front of each entry's key. Numbers, not pointers: half the size, and they
+ * stay right when the list of chunks moves.
+ */
 struct entry_head {
 	uint32_t prev, next; /* order of insertion; next also links free ones */
-	uint32_t live, pad;
+	uint32_t live, pad; /* live: in the list, not free */
 };
 
 struct htab {
 	uint32_t key_size, value_size, max;
 	uint32_t stride;  /* head, key, value */
 	uint32_t n, used; /* live entries; slots that are not empty */
+	/* ends of the list of live entries; free ones */
 	uint32_t first, last, free_list;
 	uint32_t nentries; /* ever handed out */
-	uint8_t **chunks;
+	uint8_t **chunks; /* of CHUNK entries each, never moved */
 	uint32_t nchunks;
-	uint32_t *slots; /* entry + 1 */
-	uint32_t mask;
+	uint32_t *slots; /* SLOT_EMPTY, SLOT_GONE, or entry + 1 */
+	uint32_t mask; /* slots - 1, a power of two less 1 */
 };
 
+/* Keys and values begin at multiples of 8: values are read as 64-bit words. */
 static uint32_t round8(uint32_t n)
 {
 	return (n + 7) & ~7u;
@@ -52,6 +58,7 @@ struct htab *htab_new(uint32_t key_size, uint32_t value_size, uint32_t max)
 	h->stride =
 	    sizeof(struct entry_head) + round8(key_size) + round8(value_size);
 	h->first = h->last = h->free_list = HTAB_NONE;
+	/* 64 slots: most tables of a script stay small. */
 	h->mask = 63;
 	h->slots = xcalloc(h->mask + 1, sizeof(*h->slots));
 	return h;
@@ -77,6 +84,7 @@ uint32_t htab_count(const struct htab *h)
 
 void htab_limit(struct htab *h, uint32_t max)
 {
+	/* Above it entry + 1 might be SLOT_GONE. */
 	h->max = max < 0x7fffffffu ? max : 0x7fffffffu;
 }
 
@@ -109,6 +117,10 @@ uint32_t htab_next(const struct htab *h, uint32_t e)
 }
 
 /* The slot that holds the key, or HTAB_NONE. */
+/*
+ * >> 20: the hash's low bits are the weakest mixed ones (base/hash.h). At a
+ * fourth of the slots being empty at least, the walk ends.
+ */
 static uint32_t slot_of(const struct htab *h, const void *key)
 {
 	uint32_t i = hash_bytes(key, h->key_size) >> 20 & h->mask;
@@ -119,6 +131,10 @@ static uint32_t slot_of(const struct htab *h, const void *key)
 		if (s == SLOT_EMPTY)
 			return HTAB_NONE;
 		if (s != SLOT_GONE &&
+		    /*
+		     * Keys are compared by their bytes: padding is zero, so
+		     * equal keys are equal bytes (plan_key).
+		     */
 		    !memcmp(htab_key(h, s - 1), key, h->key_size))
 			return i;
 	}
@@ -149,7 +165,10 @@ static void reindex(struct htab *h)
 		slot_put(h, e);
 }
 
-/* Last freed, first used: its memory is still in the cache. */
+/*
+ * Last freed, first used: its memory is still in the cache. Chunks are never
+ * given back while the table lives.
+ */
 static uint32_t entry_take(struct htab *h)
 {
 	uint32_t e = h->free_list;
@@ -180,9 +199,14 @@ uint8_t *htab_add(struct htab *h, const void *key, bool *ret_new)
 	struct entry_head *head;
 	uint32_t e;
 
+	/* The entry's address: chunk, then place in it. */
 	*ret_new = false;
 	if (found)
 		return found;
+	/*
+	 * Whether an array that is full is an error or an eviction is decided
+	 * by those who call: store_make_room(), or the kernel's rule for maps.
+	 */
 	if (h->n >= h->max)
 		return NULL;
 	if ((h->used + 1) * 4ull > h->mask * 3ull)
@@ -216,6 +240,10 @@ bool htab_del(struct htab *h, const void *key)
 		return false;
 	e = h->slots[s] - 1;
 	head = entry(h, e);
+	/*
+	 * A tombstone, not an empty slot: keys that were put further on because
+	 * of this one must still be found.
+	 */
 	h->slots[s] = SLOT_GONE;
 	if (head->prev != HTAB_NONE)
 		entry(h, head->prev)->next = head->next;
@@ -225,6 +253,9 @@ bool htab_del(struct htab *h, const void *key)
 		entry(h, head->next)->prev = head->prev;
 	else
 		h->last = head->prev;
+	/*
+	 * From here on `next` links the free list; htab_next() knows by `live`.
+	 */
 	head->live = 0;
 	head->next = h->free_list;
 	h->free_list = e;
@@ -232,6 +263,7 @@ bool htab_del(struct htab *h, const void *key)
 	return true;
 }
 
+/* The memory is kept: an array that is cleared each second fills up again. */
 void htab_clear(struct htab *h)
 {
 	uint32_t e, next;

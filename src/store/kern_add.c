@@ -9,6 +9,10 @@
 #include "ir/plan.h"
 #include "store/sysbpf.h"
 
+/*
+ * A key is copied to the program's stack, which has 512 bytes. Copying takes two
+ * instructions a word.
+ */
 enum { KEY_MAX = 400, INSNS_MAX = 2 * KEY_MAX / 8 + 20 };
 
 /* What the program gets as its context. */
@@ -17,6 +21,7 @@ struct request {
 	uint8_t key[KEY_MAX];
 };
 
+/* Instructions by hand: this program is too small to go through gen/. */
 #define INSN(c, d, s, o, i)                                                    \
 	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
 			    .off = (int16_t)(o), .imm = (i) })
@@ -26,6 +31,14 @@ struct request {
 #define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
+/*
+ * key_size: bytes, a multiple of 8. Puts the program into v, which has
+ * INSNS_MAX; returns its length. With the request in r6:
+ *     copy key to the stack; r0 = lookup(map, key)
+ *     if (!r0) return 1
+ *     old = set ? xchg(r0->value, delta) : fetch_add(r0->value, delta)
+ *     return 0
+ */
 static uint32_t make(struct bpf_insn *v, int map_fd, int key_size, bool set)
 {
 	uint32_t n = 0;
@@ -42,14 +55,17 @@ static uint32_t make(struct bpf_insn *v, int map_fd, int key_size, bool set)
 	v[n++] = MOV_REG(2, 10);
 	v[n++] = INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 0, 0, -key_size);
 	v[n++] = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
+	/* Helpers give a pointer: compared with 0 in 64 bits. */
 	v[n++] = INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 2, 0);
 	v[n++] = MOV_IMM(0, 1); /* missing */
 	v[n++] = EXIT;
 	v[n++] = LOAD(1, 6, offsetof(struct request, delta));
+	/* The whole point: atomic with respect to programs on any CPU. */
 	v[n++] = INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1,
 		      offsetof(struct plain_value, value),
 		      set ? BPF_XCHG : BPF_ADD | BPF_FETCH);
 	v[n++] = STORE(6, offsetof(struct request, old), 1);
+	/* The result: 0 done, 1 no such element. */
 	v[n++] = MOV_IMM(0, 0);
 	v[n++] = EXIT;
 	return n;
@@ -87,6 +103,10 @@ int kern_add_run(int prog_fd, const void *key, uint32_t key_size,
 	memcpy(req.key, key, key_size);
 	memset(&attr, 0, sizeof(attr));
 	attr.test.prog_fd = (uint32_t)prog_fd;
+	/*
+	 * The kernel copies the context in and, for this kind of program, out
+	 * again: req.old is what was there.
+	 */
 	attr.test.ctx_in = pointer(&req);
 	attr.test.ctx_size_in = sizeof(req);
 	rc = sysbpf(BPF_PROG_TEST_RUN, &attr);
@@ -94,5 +114,6 @@ int kern_add_run(int prog_fd, const void *key, uint32_t key_size,
 		return rc;
 	if (ret_old)
 		*ret_old = req.old;
+	/* No element, but the call itself went well. */
 	return attr.test.retval ? -ENOENT : 0;
 }

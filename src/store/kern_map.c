@@ -9,13 +9,21 @@
 #include <bpf/bpf.h>
 
 enum {
-	BATCH = 256,
-	/* A bucket that does not fit makes the kernel ask for more room. */
+	BATCH = 256, /* elements read at a time */
+	/*
+	 * A bucket that does not fit makes the kernel ask for more room. Then
+	 * it says ENOSPC. Buckets hold several elements only when many keys
+	 * collide, so this is rare.
+	 */
 	BATCH_MAX = 1 << 20,
 	/* The kernel's cursor is a u32; room for anything it may become. */
 	CURSOR_SIZE = 64,
 };
 
+/*
+ * Room for `more` rows behind the n that are there; both arrays grow together.
+ * -ENOMEM leaves what was read.
+ */
 static int reserve(struct kern_rows *r, size_t more)
 {
 	size_t cap = r->cap ? r->cap : BATCH;
@@ -37,6 +45,11 @@ static int reserve(struct kern_rows *r, size_t more)
 	return 0;
 }
 
+/*
+ * Each batch is a system call of its own, so that a program that was skipped on
+ * this CPU during one runs during the next. The cursor is opaque: it says in
+ * which bucket the kernel goes on.
+ */
 int kern_map_read(int fd, uint32_t key_size, size_t value_size,
 		  struct kern_rows *ret)
 {
@@ -60,6 +73,7 @@ int kern_map_read(int fd, uint32_t key_size, size_t value_size,
 			batch *= 4;
 			continue;
 		}
+		/* The last batch comes with -ENOENT and its elements. */
 		if (rc && rc != -ENOENT)
 			return rc;
 		ret->n += count;
@@ -69,6 +83,9 @@ int kern_map_read(int fd, uint32_t key_size, size_t value_size,
 	}
 }
 
+/*
+ * Elements may be gone: a program, or a wrapping array's eviction, was faster.
+ */
 int kern_map_delete(int fd, const struct kern_rows *r)
 {
 	size_t i;
@@ -79,10 +96,12 @@ int kern_map_delete(int fd, const struct kern_rows *r)
 		count = r->n - i > BATCH ? BATCH : (uint32_t)(r->n - i);
 		rc = bpf_map_delete_batch(fd, kern_rows_key(r, i), &count,
 					  NULL);
+		/* The kernel stops at the first key that is not there. */
 		if (rc == -ENOENT)
 			count++; /* gone already: skip it */
 		else if (rc)
 			return rc;
+		/* No progress without an error would be a loop for ever. */
 		if (!count)
 			return -EIO;
 	}

@@ -9,7 +9,7 @@
 /* Copies of a map's elements; sizes in bytes, values of all CPUs together. */
 struct kern_rows {
 	uint8_t *keys, *values; /* malloc'd */
-	size_t n, cap;
+	size_t n, cap; /* rows that are there, and that there is room for */
 	uint32_t key_size;
 	size_t value_size;
 };

@@ -8,11 +8,13 @@
 #include "stat/cell.h"
 #include "store/settled.h"
 
+/* l->copy[0] + l->copy[1] + l->host is what the host sees. */
 struct live {
 	const struct plan_global *g;
 	struct settled *copy[2]; /* of each bank, from when it last rested */
+	/* samples of the host alone, that programs do not see */
 	struct settled *host;
-	uint64_t deletes;
+	uint64_t deletes; /* count of deletions by programs at the last copy */
 	unsigned bank; /* that is being copied */
 	bool stale;    /* the other copy was thrown away: take what is there */
 };
@@ -45,6 +47,12 @@ void live_limit(struct live *l, uint32_t size)
 	settled_limit(l->host, size);
 }
 
+/*
+ * After a deletion by a program the copy of the other bank, made earlier, may
+ * have samples from before it. Then both banks are read as they are now; cells
+ * of the bank in use may be in the middle of an update, which costs at most the
+ * samples of that instant.
+ */
 void live_begin(struct live *l, unsigned bank, uint64_t deletes)
 {
 	l->bank = bank;
@@ -55,6 +63,7 @@ void live_begin(struct live *l, unsigned bank, uint64_t deletes)
 		settled_clear(l->copy[!bank]);
 }
 
+/* Called for each key. All shards (or programs' cells) of a bank add up. */
 void live_copy(struct live *l, const void *key, const uint8_t *cells,
 	       unsigned n, size_t size)
 {
@@ -84,9 +93,14 @@ void live_add(struct live *l, const void *key, int64_t v)
 
 void live_add_cell(struct live *l, int64_t v)
 {
+	/*
+	 * Into the copy of bank 0: as soon as that bank rests it is copied
+	 * anew, from the cell that has the sample too.
+	 */
 	settled_add(l->copy[0], NULL, v);
 }
 
+/* Programs' own cells are zeroed by the caller. */
 void live_del(struct live *l, const void *key)
 {
 	unsigned i;
@@ -100,6 +114,7 @@ void live_del(struct live *l, const void *key)
 	}
 }
 
+/* Anew each time: a sum of sums would count a sample once a drain. */
 void live_show(struct live *l, struct settled *ret)
 {
 	settled_clear(ret);

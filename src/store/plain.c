@@ -18,6 +18,7 @@ static const struct plan_global *global_of(const struct store *s, unsigned g)
 }
 
 /* Where a host array lives; NULL: the implementation has it. */
+/* Made on first use: many scripts declare arrays that a run never touches. */
 static struct htab *own_table(struct store *s, unsigned g)
 {
 	const struct plan_global *pg = global_of(s, g);
@@ -44,6 +45,10 @@ int store_get(struct store *s, unsigned g, const void *key, void *value)
 	return 0;
 }
 
+/*
+ * Wrapping arrays ("global a%[8]") drop the element that was created first,
+ * which is the first of the table's list.
+ */
 uint8_t *store_make_room(struct htab *h, bool wrap, const void *key,
 			 bool *ret_new)
 {
@@ -72,6 +77,9 @@ int store_set(struct store *s, unsigned g, const void *key, const void *value)
 	return 0;
 }
 
+/*
+ * As an unsigned sum: numbers of the language wrap, in C a signed sum must not.
+ */
 int store_add(struct store *s, unsigned g, const void *key, int64_t delta,
 	      int64_t *ret_old)
 {
@@ -92,7 +100,11 @@ int store_add(struct store *s, unsigned g, const void *key, int64_t delta,
 	return 0;
 }
 
-/* Programs that found the array full may try again. */
+/*
+ * Programs that found the array full may try again. A kernel handler that met a
+ * full array leaves a mark, so that the next one does not search a full map in
+ * vain; the count tells that there may be room.
+ */
 static int freed(struct store *s, unsigned g, int rc)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
@@ -131,6 +143,9 @@ int64_t store_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 
 	if (!h)
 		return s->ops->snapshot(s, g, ret_elems);
+	/*
+	 * + 1: malloc(0) may be NULL, which the caller would take for an error.
+	 */
 	to = xmalloc(htab_count(h) * (size_t)(pg->key.size + pg->value_width) +
 		     1);
 	*ret_elems = to;

@@ -16,10 +16,12 @@
 #include "store/htab.h"
 #include "store/store.h"
 
+/* One aggregate's totals on the host. */
 struct settled {
 	const struct plan_global *g;
 	struct htab *keyed; /* NULL: scalar */
 	uint64_t *cell;     /* the scalar's, else "other" */
+	/* samples in `cell`, of keyed ones, since last asked */
 	uint64_t to_other;
 	const uint8_t **keys; /* of the last settled_keys() */
 };
@@ -29,6 +31,10 @@ struct settled *settled_new(const struct plan_global *g, uint32_t size)
 	struct settled *t = xcalloc(1, sizeof(*t));
 
 	t->g = g;
+	/*
+	 * Keyed by the plan's key bytes, so keys of kernel maps are looked up
+	 * as they are.
+	 */
 	if (g->key.n)
 		t->keyed = htab_new(g->key.size, g->cell.size, size);
 	t->cell = xcalloc(1, g->cell.size ? g->cell.size : 8);
@@ -81,6 +87,10 @@ static uint64_t *cell_for(struct settled *t, const void *key)
 
 	if (!t->keyed)
 		return t->cell;
+	/*
+	 * Merging a key may drop the oldest one of a wrapping aggregate, as
+	 * adding does.
+	 */
 	return (uint64_t *)store_make_room(t->keyed, t->g->var->wrap, key,
 					   &is_new);
 }
@@ -89,6 +99,7 @@ int settled_add(struct settled *t, const void *key, int64_t v)
 {
 	uint64_t *cell = cell_for(t, key);
 
+	/* Both paths count the sample once: in its element or in "other". */
 	cell_add(&t->g->cell, cell ? cell : t->cell, v);
 	if (cell)
 		return 0;
@@ -129,6 +140,10 @@ int settled_merge_part(struct settled *t, const void *key, const uint64_t *part)
 void settled_merge_octave(struct settled *t, const void *key, uint64_t octave,
 			  const uint64_t *counts)
 {
+	/*
+	 * The key was merged before its octaves, so it is there, unless it
+	 * found no room.
+	 */
 	uint64_t *cell = (uint64_t *)htab_find(t->keyed, key);
 	unsigned i;
 
@@ -137,7 +152,15 @@ void settled_merge_octave(struct settled *t, const void *key, uint64_t octave,
 		return;
 	if (!cell)
 		cell = t->cell;
+	/*
+	 * grid.h numbers buckets so that an octave is GRID_SUB of them in a
+	 * row.
+	 */
 	cell += t->g->cell.off[CF_GRID] / 8 + octave * GRID_SUB;
+	/*
+	 * octave is a kernel's key: what is out of range is dropped, not
+	 * written.
+	 */
 	for (i = 0; i < GRID_SUB && octave < GRID_BUCKETS / GRID_SUB; i++)
 		cell[i] += counts[i];
 }
@@ -190,6 +213,10 @@ int settled_del(struct settled *t, const void *key)
 void settled_clear(struct settled *t)
 {
 	if (t->keyed)
+		/*
+		 * "other" goes with the elements: delete of an array leaves
+		 * nothing of it.
+		 */
 		htab_clear(t->keyed);
 	memset(t->cell, 0, t->g->cell.size);
 	t->to_other = 0;
@@ -205,6 +232,7 @@ unsigned settled_keys(struct settled *t, const uint8_t ***ret)
 	unsigned n = settled_count(t), i = 0;
 	uint32_t e;
 
+	/* + 1: never NULL. */
 	t->keys = xrealloc(t->keys, (n + 1) * sizeof(*t->keys));
 	*ret = t->keys;
 	if (!n)

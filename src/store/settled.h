@@ -29,6 +29,7 @@ int settled_merge_part(struct settled *t, const void *key,
 /* GRID_SUB counters of one octave of the key's grid; after its part. */
 void settled_merge_octave(struct settled *t, const void *key, uint64_t octave,
 			  const uint64_t *counts);
+/* Samples of keys that found no room elsewhere (in a kernel map). */
 void settled_merge_other(struct settled *t, const uint64_t *cell);
 /* Adds all of from, which is of the same aggregate. */
 void settled_merge_all(struct settled *t, const struct settled *from);
@@ -39,6 +40,7 @@ const uint64_t *settled_other(const struct settled *t);
 /* 0, or -ENOENT. */
 int settled_del(struct settled *t, const void *key);
 void settled_clear(struct settled *t);
+/* Elements; 0 for a scalar. */
 unsigned settled_count(const struct settled *t);
 /* Keys in order of first insertion; *ret is owned by t, valid until the next
  * change. */

@@ -12,6 +12,10 @@
 #include "store/live.h"
 #include "store/settled.h"
 
+/*
+ * Of an aggregate: what the plan gave the totals (entries), which may be more
+ * than its map has. Of others: the map's, the declared size, or the default.
+ */
 uint32_t store_capacity(const struct store *s, const struct plan_global *g)
 {
 	if (store_is_agg(g) && g->entries)
@@ -33,6 +37,7 @@ void store_setup(struct store *s, const struct plan *p)
 	s->live = xcalloc(p->nglobals + 1, sizeof(*s->live));
 	s->other_events = xcalloc(p->nglobals + 1, sizeof(*s->other_events));
 	s->own = xcalloc(p->nglobals + 1, sizeof(*s->own));
+	/* The language's default of MAXMAPENTRIES; main sets the user's. */
 	s->entries = 2048;
 	s->map_fd = xcalloc(p->maps.n + 1, sizeof(*s->map_fd));
 	for (i = 0; i < p->maps.n; i++)
@@ -47,6 +52,7 @@ void store_setup(struct store *s, const struct plan *p)
 	}
 }
 
+/* Implementations free their own parts, then call this, then free s. */
 void store_teardown(struct store *s)
 {
 	unsigned i;
@@ -63,6 +69,7 @@ void store_teardown(struct store *s)
 	free(s->map_fd);
 }
 
+/* Only arrays of the host: kernel maps were made with their size. */
 void store_set_entries(struct store *s, uint32_t n)
 {
 	unsigned i;
@@ -114,6 +121,7 @@ void store_init_globals(struct store *s, const struct ir *ir)
 	unsigned i;
 
 	s->nprobes = ir->prog ? ir->prog->probes.n : 0;
+	/* Handlers read the wall clock as monotonic time plus this. */
 	control->start_wall_ns =
 	    clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 	for (i = 0; i < p->nglobals; i++) {
@@ -130,6 +138,10 @@ void store_init_globals(struct store *s, const struct ir *ir)
 		if (g->var->type == TY_LONG) {
 			memcpy(s->control + g->off, &init->num, 8);
 		} else if (g->var->type == TY_STRING && init->str) {
+			/*
+			 * A literal longer than the variable's width is cut, as
+			 * by an assignment.
+			 */
 			n = strlen(init->str);
 			if (n > g->var->width - 1)
 				n = g->var->width - 1;
@@ -141,6 +153,9 @@ void store_init_globals(struct store *s, const struct ir *ir)
 
 /* --- drains --------------------------------------------------------------- */
 
+/*
+ * The rows are those of the CPUs, each with both banks: bank_off + bank * size.
+ */
 static uint64_t *row_cell(const struct store *s, unsigned row, unsigned bank,
 			  uint32_t off)
 {
@@ -150,6 +165,7 @@ static uint64_t *row_cell(const struct store *s, unsigned row, unsigned bank,
 			    (size_t)bank * p->bank_size + off);
 }
 
+/* Adds up one cell of all rows and empties it; nobody writes this bank now. */
 static void drain_cell(struct store *s, unsigned g, unsigned bank, uint32_t off,
 		       bool other)
 {
@@ -177,9 +193,14 @@ static void copy_cells(struct store *s, unsigned g)
 	for (row = 0; row < p->nrows; row++) {
 		const uint8_t *at = (uint8_t *)row_cell(s, row, 0, 0);
 
+		/*
+		 * An array of live aggregates has only its "other" cell in the
+		 * rows; its elements are copied by the implementation.
+		 */
 		if (pg->key.n && pg->other_off != UINT32_MAX)
 			live_copy_other(s->live[g], at + pg->other_off,
 					p->bank_size);
+		/* <=: the slot behind the probes' is the host's own. */
 		for (i = 0; !pg->key.n && i <= s->nprobes; i++)
 			if (pg->slot[i] != UINT32_MAX)
 				live_copy(s->live[g], NULL, at + pg->slot[i], 1,
@@ -204,6 +225,10 @@ void store_drain_rows(struct store *s, unsigned bank)
 			copy_cells(s, g);
 			continue;
 		}
+		/*
+		 * The bank is empty from here on: handlers may try again to add
+		 * keys.
+		 */
 		if (pg->full_off != UINT32_MAX) /* there will be room */
 			((uint64_t *)(s->control + pg->full_off))[bank] = 0;
 		if (pg->key.n && pg->other_off != UINT32_MAX)
@@ -215,6 +240,10 @@ void store_drain_rows(struct store *s, unsigned bank)
 	}
 }
 
+/*
+ * Shards are cells of one element that several CPUs add to, so that they do not
+ * wait for one cache line.
+ */
 void store_sum_shards(const struct plan_global *g, const uint8_t *value,
 		      uint64_t *into)
 {
@@ -232,6 +261,10 @@ int store_drain(struct store *s)
 
 	if (!s->has_banks)
 		return 0;
+	/*
+	 * Settled totals of live aggregates are a view, built anew: what the
+	 * last drain added is replaced, with its count of "other" samples.
+	 */
 	err = s->ops->drain(s);
 	for (g = 0; g < s->plan->nglobals; g++) {
 		if (!s->settled[g])
@@ -245,6 +278,7 @@ int store_drain(struct store *s)
 	return err;
 }
 
+/* Exchange: a request that comes while draining is not lost. */
 int store_drain_early(struct store *s)
 {
 	struct control *c = (struct control *)s->control;
@@ -255,6 +289,9 @@ int store_drain_early(struct store *s)
 	return store_drain(s);
 }
 
+/*
+ * Words 0 and 1 count the keys of the element maps, 2 and 3 those of the grids.
+ */
 void store_emptied(struct store *s, const struct plan_global *g, unsigned bank)
 {
 	uint64_t *fill = (uint64_t *)(s->control + g->fill_off);
@@ -273,6 +310,10 @@ int store_key_compare(const struct plan_key *k, const void *a, const void *b)
 		int64_t va, vb;
 		int cmp;
 
+		/*
+		 * The padding is zero, so comparing stops at the end of the
+		 * shorter one.
+		 */
 		if (k->is_str[i]) {
 			cmp = strncmp(pa, pb, k->width[i]);
 		} else {
@@ -303,6 +344,7 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 	for (i = 0; i < n; i++) {
 		const uint8_t *e = elems + i * stride;
 
+		/* Known keys keep their place; only new ones need an order. */
 		if (settled_cell(s->settled[g], e))
 			settled_merge_part(s->settled[g], e,
 				(const uint64_t *)(e + pg->key.size));
@@ -318,6 +360,9 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 
 /* --- aggregates on settled totals ----------------------------------------- */
 
+/*
+ * The cell is row 0's, whatever CPU the host runs on: only the host writes it.
+ */
 /* The host's cell of a live scalar, which programs see too; NULL: none. */
 static uint64_t *host_slot(struct store *s, const struct plan_global *pg)
 {
@@ -327,6 +372,7 @@ static uint64_t *host_slot(struct store *s, const struct plan_global *pg)
 	return row_cell(s, 0, 0, pg->slot[s->nprobes]);
 }
 
+/* Into the totals, which the script reads; and where programs read. */
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
@@ -356,6 +402,10 @@ const uint64_t *store_agg_other(struct store *s, unsigned g)
 	return settled_other(s->settled[g]);
 }
 
+/*
+ * Also the cells that programs write: deleting a live scalar while its probes
+ * run may lose the samples of that instant, as the script asked for.
+ */
 static void zero_live_rows(struct store *s, unsigned g)
 {
 	const struct plan *p = s->plan;

@@ -17,6 +17,10 @@
 
 struct store;
 
+/*
+ * One implementation. g is a global's number, key its bytes as plan_key lays
+ * them out. Whether the global has a map was decided before (store_has_map).
+ */
 struct store_ops {
 	const char *name; /* "memory", "kernel" */
 	void (*close)(struct store *s);
@@ -25,14 +29,16 @@ struct store_ops {
 	int (*get)(struct store *s, unsigned g, const void *key, void *value);
 	int (*set)(struct store *s, unsigned g, const void *key,
 		   const void *value);
+	/* old + delta; a missing element counts as 0 and is made. */
 	int (*add)(struct store *s, unsigned g, const void *key, int64_t delta,
 		   int64_t *ret_old);
+	/* 0 or -ENOENT */
 	int (*del)(struct store *s, unsigned g, const void *key);
 	/* Copies all elements in order of creation. *ret_elems: n times key
 	 * then value (key.size + value_width), from malloc. Returns n or a
 	 * negative errno. */
 	int64_t (*snapshot)(struct store *s, unsigned g, uint8_t **ret_elems);
-	int (*clear)(struct store *s, unsigned g);
+	int (*clear)(struct store *s, unsigned g); /* 0 or a negative errno */
 	/*
 	 * Flip banks and move what the other bank's maps hold to settled
 	 * totals (scalars and "other" cells: store_drain_rows()). Aggregates in
@@ -47,9 +53,10 @@ struct htab;    /* store/htab.h */
 struct settled; /* settled totals of one aggregate: store/settled.h */
 struct live;    /* banks that are not emptied: store/live.h */
 
+/* The common part; each implementation has a struct that begins with it. */
 struct store {
 	const struct store_ops *ops;
-	const struct plan *plan;
+	const struct plan *plan; /* not owned; outlives the store */
 	uint8_t *control, *rows, *rodata; /* the mapped areas */
 	/* by global: totals of aggregates; NULL for plain ones */
 	struct settled **settled;
@@ -71,6 +78,7 @@ struct store *store_mem_open(const struct plan *p);
  * index in *ret_map when one is refused. */
 struct store *store_kern_open(const struct plan *p, int *ret_err,
 			      unsigned *ret_map);
+/* Unmaps and closes everything. NULL is accepted. */
 void store_close(struct store *s);
 /* Scalar globals get their initial values, CONTROL its start. Call it once,
  * before anything runs. */
@@ -120,6 +128,7 @@ static inline bool store_has_map(const struct store *s,
 {
 	return g->map >= MAP_FIRST_ARRAY && g->map < s->plan->maps.n;
 }
+/* Elements an array may have, host-only or not. */
 uint32_t store_capacity(const struct store *s, const struct plan_global *g);
 /* Finds or makes an element, dropping the oldest of a full wrapping array.
  * NULL: full. */
@@ -150,6 +159,7 @@ bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 		     uint64_t *ret_size);
 
 /* --- aggregates, on settled totals: call store_drain() first -------------- */
+/* 0 or a negative errno; without kernel programs nothing is done. */
 int store_drain(struct store *s);
 /* Drains if a program has asked for it. */
 int store_drain_early(struct store *s);
@@ -158,7 +168,9 @@ int store_drain_early(struct store *s);
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v);
 /* The cell, or NULL when there is no sample. */
 const uint64_t *store_agg_cell(struct store *s, unsigned g, const void *key);
+/* Samples of keys that found no room; NULL: none. */
 const uint64_t *store_agg_other(struct store *s, unsigned g);
+/* 0, or -ENOENT. Also what programs see of it, in live mode. */
 int store_agg_del(struct store *s, unsigned g, const void *key);
 void store_agg_clear(struct store *s, unsigned g);
 /* Keys in order of first insertion where known, else key order. Pointers are

@@ -33,7 +33,7 @@ struct kern_store {
 	struct grace grace;
 	/* By global: kern_add.h; 0 not asked for yet. */
 	int *add_prog, *set_prog;
-	bool quiet;
+	bool quiet; /* no program runs any more: drains do not wait */
 };
 
 static struct kern_store *kern_of(struct store *s)
@@ -41,6 +41,7 @@ static struct kern_store *kern_of(struct store *s)
 	return (struct kern_store *)s;
 }
 
+/* Mappings are made of whole pages. */
 static size_t page_up(size_t n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -50,6 +51,10 @@ static size_t page_up(size_t n)
 
 /* --- making maps --------------------------------------------------------- */
 
+/*
+ * inner_fd: of an array of maps, one map of the kind it will hold; else 0. The
+ * descriptor or a negative errno.
+ */
 static int create(enum bpf_map_type type, const char *name, uint32_t key,
 		  uint32_t value, uint32_t entries, uint32_t flags,
 		  int inner_fd)
@@ -73,6 +78,10 @@ static int create(enum bpf_map_type type, const char *name, uint32_t key,
 	return fd;
 }
 
+/*
+ * Preallocated (no BPF_F_NO_PREALLOC): inserting allocates nothing, which would
+ * cost microseconds and may fail in a handler.
+ */
 static int create_hash(enum map_kind kind, const struct plan_map *m)
 {
 	return create(kind == PM_PERCPU_HASH ? BPF_MAP_TYPE_PERCPU_HASH
@@ -81,6 +90,7 @@ static int create_hash(enum map_kind kind, const struct plan_map *m)
 		      0);
 }
 
+/* Both inner maps are alike; handlers choose by control.bank. */
 static int create_banks(struct kern_store *k, unsigned i)
 {
 	const struct plan_map *m = &k->s.plan->maps.v[i];
@@ -106,7 +116,11 @@ static int create_banks(struct kern_store *k, unsigned i)
 	return fd;
 }
 
-/* Literals: the array cannot be written by programs, nor by us any more. */
+/*
+ * Literals: the array cannot be written by programs, nor by us any more. The
+ * verifier then takes reads from it as constants, and format texts need no copy
+ * on the stack.
+ */
 static int create_rodata(const struct plan *p)
 {
 	uint32_t key = 0, size = (p->rodata_size + 7) / 8 * 8;
@@ -133,6 +147,10 @@ static int create_rodata(const struct plan *p)
 	return fd;
 }
 
+/*
+ * One element, mapped here: programs and this process read and write the same
+ * words. *ret is the mapping.
+ */
 static int create_mapped(const char *name, size_t size, uint8_t **ret,
 			 size_t *ret_size)
 {
@@ -160,6 +178,7 @@ static int create_map(struct kern_store *k, unsigned i)
 	const struct plan *p = k->s.plan;
 	const struct plan_map *m = &p->maps.v[i];
 
+	/* The first four are the same for every script (ir/plan.h). */
 	switch (i) {
 	case MAP_CONTROL:
 		return create_mapped("control", p->control_size,
@@ -180,6 +199,7 @@ static int create_map(struct kern_store *k, unsigned i)
 
 static const struct store_ops kern_ops;
 
+/* Also of a store that is half open: what was not made is -1 or NULL. */
 static void kern_close_store(struct store *s)
 {
 	struct kern_store *k = kern_of(s);
@@ -197,6 +217,7 @@ static void kern_close_store(struct store *s)
 	if (s->rows)
 		munmap(s->rows, k->rows_size);
 	grace_close(&k->grace);
+	/* 0: never asked for; negative: refused. */
 	for (i = 0; i < s->plan->nglobals; i++) {
 		if (k->add_prog[i] > 0)
 			close(k->add_prog[i]);
@@ -227,6 +248,10 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	for (i = 0; i < n; i++)
 		k->bank_fd[i][0] = k->bank_fd[i][1] = -1;
 	for (i = 0; i < n; i++) {
+		/*
+		 * Descriptors are closed on exec: libbpf and the kernel see to
+		 * that.
+		 */
 		if (i == MAP_RING && !p->ring_bytes)
 			continue; /* no program sends records */
 		fd = create_map(k, i);
@@ -252,11 +277,13 @@ static const struct plan_global *array_of(struct store *s, unsigned g,
 	return pg;
 }
 
+/* Zeroed, for one element of the map; free() it. */
 static struct plain_value *element_new(const struct plan_global *pg)
 {
 	return xcalloc(1, sizeof(struct plain_value) + pg->value_width);
 }
 
+/* The map's value has a stamp in front of the value proper. */
 static int kern_get(struct store *s, unsigned g, const void *key, void *value)
 {
 	int fd, rc;
@@ -270,6 +297,7 @@ static int kern_get(struct store *s, unsigned g, const void *key, void *value)
 	return rc;
 }
 
+/* Elements are numbered as they are made; foreach shows them in that order. */
 static uint64_t next_stamp(struct store *s)
 {
 	struct control *c = (struct control *)s->control;
@@ -277,7 +305,10 @@ static uint64_t next_stamp(struct store *s)
 	return __atomic_fetch_add(&c->stamp, 1, __ATOMIC_RELAXED);
 }
 
-/* Drops the oldest element of a wrapping array. */
+/*
+ * Drops the oldest element of a wrapping array. Reads the whole map: a wrapping
+ * array of the host's is small, and this is once an insertion.
+ */
 static int evict_oldest(struct store *s, unsigned g)
 {
 	int fd;
@@ -302,6 +333,7 @@ static int evict_oldest(struct store *s, unsigned g)
 	}
 	rc = oldest ? bpf_map_delete_elem(fd, oldest) : -ENOENT;
 	kern_rows_free(&rows);
+	/* Gone already: somebody made room. */
 	return rc == -ENOENT ? 0 : rc;
 }
 
@@ -320,7 +352,10 @@ static int put(struct store *s, unsigned g, const void *key,
 	return rc;
 }
 
-/* Puts a new element in the place of an old one. */
+/*
+ * Puts a new element in the place of an old one. Only for strings, whose bytes
+ * no program changes in place.
+ */
 static int set_whole(struct store *s, unsigned g, const void *key,
 		    const void *value)
 {
@@ -373,6 +408,10 @@ static int add_new(struct store *s, unsigned g, const void *key, int64_t delta)
 	return rc;
 }
 
+/*
+ * A missing element is made with BPF_NOEXIST; when a program made it in
+ * between, the addition is tried again.
+ */
 static int kern_add(struct store *s, unsigned g, const void *key,
 		    int64_t delta, int64_t *ret_old)
 {
@@ -428,6 +467,10 @@ static int kern_del(struct store *s, unsigned g, const void *key)
 	return bpf_map_delete_elem(fd, key);
 }
 
+/*
+ * Equal stamps: made by programs at the same moment. By key then, so that the
+ * order does not depend on the hash.
+ */
 static int by_stamp(const void *a, const void *b, void *ctx)
 {
 	const struct kern_rows *rows = ctx;
@@ -471,6 +514,7 @@ static int64_t kern_snapshot(struct store *s, unsigned g, uint8_t **ret)
 	return (int64_t)i;
 }
 
+/* What programs insert while this runs may stay: it came after the delete. */
 static int kern_clear(struct store *s, unsigned g)
 {
 	int fd, rc;
@@ -511,6 +555,7 @@ static uint8_t *sum_cells(const struct plan_global *pg,
 {
 	size_t step = (size_t)pg->part.size * pg->shards;
 	size_t i, stride = pg->key.size + pg->part.size;
+	/* The last cell of rows->value_size is whole: the plan rounds to 8. */
 	unsigned cpu, cpus = (unsigned)(rows->value_size / step);
 	uint8_t *out = xcalloc(rows->n + 1, stride), *e = out;
 	const uint8_t *v;
@@ -533,7 +578,11 @@ static size_t cells_size(const struct kern_store *k,
 	return kind == PM_PERCPU_HASH ? size * k->s.plan->ncpus : size;
 }
 
-/* Moves what a bank's map holds to the totals. */
+/*
+ * Moves what a bank's map holds to the totals. Nobody adds to this bank any
+ * more, so what was read is all there is, and deleting exactly that empties the
+ * map.
+ */
 static int drain_map(struct kern_store *k, unsigned g, int fd,
 		     enum map_kind kind)
 {
@@ -553,7 +602,10 @@ static int drain_map(struct kern_store *k, unsigned g, int fd,
 	return rc;
 }
 
-/* Moves the octaves of a bank's grids. */
+/*
+ * Moves the octaves of a bank's grids. Keys are the aggregate's key and then
+ * the octave's number.
+ */
 static int drain_grid(struct kern_store *k, unsigned g, int fd)
 {
 	const struct plan_global *pg = &k->s.plan->globals[g];
@@ -576,6 +628,7 @@ static int drain_grid(struct kern_store *k, unsigned g, int fd)
 	return rc;
 }
 
+/* What sorting needs to know. */
 struct key_order {
 	const struct plan_key *key;
 	const struct kern_rows *rows;
@@ -590,7 +643,10 @@ static int by_key(const void *a, const void *b, void *ctx)
 				 kern_rows_key(o->rows, *(const size_t *)b));
 }
 
-/* Copies a live map in key order. */
+/*
+ * Copies a live map in key order. So that keys that are new come in the same
+ * order on every run.
+ */
 static int copy_map(struct kern_store *k, unsigned g)
 {
 	const struct plan_global *pg = &k->s.plan->globals[g];
@@ -616,6 +672,7 @@ static int copy_map(struct kern_store *k, unsigned g)
 	return rc;
 }
 
+/* One keyed aggregate's part of a drain; scalars are in the rows. */
 static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 {
 	const struct plan *p = k->s.plan;
@@ -624,10 +681,12 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 
 	if (!store_is_agg(pg) || !pg->key.n || !store_has_map(&k->s, pg))
 		return 0;
+	/* A live map has both banks' cells in each element. */
 	if (store_is_live(pg))
 		return copy_map(k, g);
 	rc = drain_map(k, g, k->bank_fd[pg->map][bank],
 		       p->maps.v[pg->map].inner);
+	/* After the elements: an octave is added to its element. */
 	if (!rc && pg->grid_map != UINT32_MAX)
 		rc = drain_grid(k, g, k->bank_fd[pg->grid_map][bank]);
 	if (pg->early)
@@ -647,6 +706,10 @@ static int kern_drain(struct store *s)
 	__atomic_store_n(&c->bank, bank ^ 1, __ATOMIC_SEQ_CST);
 	if (!k->quiet)
 		rc = store_kern_grace(s);
+	/*
+	 * The bank was flipped but nothing was moved: its samples wait there
+	 * until the next flip but one, and are not lost.
+	 */
 	if (rc)
 		return rc;
 	store_drain_rows(s, bank);
@@ -655,6 +718,10 @@ static int kern_drain(struct store *s)
 	return rc;
 }
 
+/*
+ * A program that holds an element which is deleted meanwhile adds to memory
+ * that nobody reads: such a sample came before the delete.
+ */
 static int kern_live_del(struct store *s, unsigned g, const void *key)
 {
 	const struct plan_global *pg = &s->plan->globals[g];

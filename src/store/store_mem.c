@@ -17,6 +17,7 @@
 #include "store/live.h"
 #include "store/settled.h"
 
+/* A plan's PM_BANKS is one map here too, with a table for each bank. */
 /* A plan map: one table, or one per bank. */
 struct mem_map {
 	struct htab *bank[2];
@@ -25,7 +26,7 @@ struct mem_map {
 };
 
 struct store_mem {
-	struct store s;
+	struct store s; /* first: mem_of() relies on it */
 	struct mem_map *maps; /* by plan map */
 };
 
@@ -41,6 +42,7 @@ static struct control *control_of(struct store *s)
 
 /* --- plain arrays --------------------------------------------------------- */
 
+/* Plain arrays have no banks. */
 static struct htab *plain_table(struct store *s, unsigned g)
 {
 	return mem_of(s)->maps[s->plan->globals[g].map].bank[0];
@@ -109,6 +111,9 @@ static int mem_clear(struct store *s, unsigned g)
 	return 0;
 }
 
+/*
+ * The table's order is that of creation; the kernel store needs stamps for it.
+ */
 static int64_t mem_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
@@ -136,6 +141,7 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 {
 	const struct plan_global *pg = &s->plan->globals[g];
 	uint64_t *sum = xcalloc(1, pg->part.size);
+	/* Words of one element, summed over CPUs and shards. */
 	uint32_t e;
 	unsigned cpu;
 
@@ -157,6 +163,9 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 		htab_clear(h);
 }
 
+/*
+ * Octaves have keys of their own: the element's key, then the octave's number.
+ */
 static void drain_grid(struct store *s, unsigned g, struct htab *h)
 {
 	uint64_t octave;
@@ -171,6 +180,9 @@ static void drain_grid(struct store *s, unsigned g, struct htab *h)
 	htab_clear(h);
 }
 
+/*
+ * No program runs while the host does, in one process: the flip needs no wait.
+ */
 static int mem_drain(struct store *s)
 {
 	struct store_mem *mem = mem_of(s);
@@ -186,6 +198,7 @@ static int mem_drain(struct store *s)
 		if (!store_is_agg(pg) || !pg->key.n || !store_has_map(s, pg))
 			continue;
 		m = &mem->maps[pg->map];
+		/* A live map has its two banks inside each element. */
 		bank = m->bank[1] ? old : 0;
 		if (m->bank[bank])
 			drain_table(s, g, m, m->bank[bank]);
@@ -251,6 +264,10 @@ static uint8_t *area_new(size_t size)
 	return p;
 }
 
+/*
+ * Only hashes: CONTROL, ROWS and RODATA are areas, and there is no ring buffer
+ * in memory (records go to vm_hooks.record).
+ */
 static void map_open(struct mem_map *m, const struct plan_map *pm,
 		     unsigned ncpus)
 {
@@ -274,6 +291,7 @@ struct store *store_mem_open(const struct plan *p)
 
 	s->ops = &mem_ops;
 	store_setup(s, p);
+	/* A plan made by hand, as in tests, may have none. */
 	s->control = area_new(p->control_size < sizeof(struct control)
 				  ? sizeof(struct control)
 				  : p->control_size);
@@ -289,6 +307,10 @@ struct store *store_mem_open(const struct plan *p)
 
 /* --- what simulated kernel code calls ------------------------------------- */
 
+/*
+ * The map number of a simulated program: the low 16 bits are the plan's map,
+ * above them 1 + the bank of STORE_BANK(). NULL: no such hash.
+ */
 static struct htab *table_of(struct store *s, unsigned map,
 			     struct mem_map **ret_m)
 {
@@ -313,6 +335,7 @@ void *store_mem_lookup(struct store *s, unsigned map, const void *key,
 	return m->ncpus > 1 ? at + cpu * m->value_size : at;
 }
 
+/* The kernel's rules for BPF_ANY, BPF_NOEXIST and BPF_EXIST, and its errors. */
 int store_mem_update(struct store *s, unsigned map, const void *key,
 		     const void *value, uint64_t flags, unsigned cpu)
 {
@@ -346,6 +369,7 @@ int store_mem_delete(struct store *s, unsigned map, const void *key)
 	return htab_del(h, key) ? 0 : -ENOENT;
 }
 
+/* Values only, not keys: that is what a program gets pointers to. */
 bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 		     uint64_t *ret_size)
 {
