@@ -23,7 +23,11 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Words of a command without shell syntax; NULL when it needs a shell. */
+/*
+ * Words of a command without shell syntax; NULL when it needs a shell. A plain
+ * command is run without one: the pid that is counted is the command's own, and
+ * no shell's events are in the numbers.
+ */
 static char **split(const char *cmd)
 {
 	char *p, **argv;
@@ -31,6 +35,7 @@ static char **split(const char *cmd)
 
 	if (strpbrk(cmd, "\"'`$\\|&;<>()*?[]{}~#!=%\n"))
 		return NULL;
+	/* Never freed: this process becomes another one, or ends. */
 	p = strdup(cmd);
 	argv = calloc(strlen(cmd) / 2 + 2, sizeof(*argv));
 	if (!p || !argv)
@@ -52,6 +57,10 @@ static void run_command(const char *cmd, int gate)
 	sigset_t none;
 	int err;
 
+	/*
+	 * What was changed for tally's own good is undone: blocked signals
+	 * would be inherited for ever.
+	 */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -63,7 +72,8 @@ static void run_command(const char *cmd, int gate)
 	argv = split(cmd);
 	if (argv)
 		execvp(argv[0], argv);
-	/* The shell for its syntax, its own commands, and its messages. */
+	/* The shell for its syntax, its own commands, and its messages; also
+	 * when execvp() found nothing. */
 	execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
 	err = errno;
 	fprintf(stderr, "tally: cannot run '%s': %s\n", cmd, strerror(err));
@@ -75,8 +85,14 @@ int child_prepare(struct child *ch, const char *cmd)
 	int gate[2];
 	pid_t pid;
 
+	/*
+	 * The gate: a process that waits in read() until tally is attached, so
+	 * that its first event is counted. If tally dies, read() gives 0 and
+	 * nothing is run.
+	 */
 	if (pipe2(gate, O_CLOEXEC))
 		return -errno;
+	/* Or both processes would write what is buffered. */
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0) {
@@ -98,6 +114,7 @@ int child_prepare(struct child *ch, const char *cmd)
 	return ch->pidfd < 0 ? -errno : 0;
 }
 
+/* A pidfd, not the number: numbers are used again. */
 int child_find(struct child *ch, pid_t pid)
 {
 	ch->pidfd = open_pidfd(pid);
@@ -120,6 +137,10 @@ void child_release(struct child *ch)
 	ch->gate = -1;
 }
 
+/*
+ * Signals are in the wait status, which report_child() reads. Of a process that
+ * is not ours only the end is known.
+ */
 void child_reap(struct child *ch)
 {
 	ch->ended = true;
@@ -127,12 +148,17 @@ void child_reap(struct child *ch)
 		ch->status = 0;
 }
 
+/*
+ * A gate that is closed without a byte ends the process that waits at it; a
+ * command that runs is asked to end.
+ */
 void child_close(struct child *ch)
 {
 	if (ch->gate >= 0)
 		close(ch->gate);
 	else if (ch->is_ours && !ch->ended && ch->pid)
 		kill(ch->pid, SIGTERM);
+	/* Never started: it ends at once, so waiting for it is short. */
 	if (ch->is_ours && !ch->ended && !ch->started && ch->pid)
 		waitpid(ch->pid, NULL, 0);
 	if (ch->pidfd >= 0)

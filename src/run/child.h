@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Zeroed by child_init(); closed by child_close(). */
 struct child {
 	pid_t pid;	/* 0: none */
 	int pidfd;	/* readable when it has ended; -1 */
@@ -21,6 +22,7 @@ void child_init(struct child *ch);
 int child_prepare(struct child *ch, const char *cmd);
 /* -x. 0, or a negative errno (-ESRCH: no such process). */
 int child_find(struct child *ch, pid_t pid);
+/* Does nothing a second time. */
 void child_release(struct child *ch);
 /* Call when pidfd is readable: fetches the status. */
 void child_reap(struct child *ch);

@@ -11,6 +11,7 @@
 
 /* Registers by the names of the kernel's pt_regs, and where the calling
  * convention has arguments and the result. */
+/* By the offsets of struct pt_regs, which is ABI. */
 static const struct reg_row {
 	const char *name;
 	uint32_t off;
@@ -42,6 +43,7 @@ static void put(uint8_t *ctx, uint32_t off, uint64_t v, uint32_t size)
 	memcpy(ctx + off, &v, size); /* little-endian hosts */
 }
 
+/* 0, for `return bad(...)`; the message names the probe. */
 static size_t bad(struct events *e, const char *what, const char *name,
 		  const struct probe *p)
 {
@@ -50,7 +52,11 @@ static size_t bad(struct events *e, const char *what, const char *name,
 	return 0;
 }
 
-/* Argument words of raw tracepoints, fentry and fexit. */
+/*
+ * Argument words of raw tracepoints, fentry and fexit. The context is an array
+ * of 64-bit words, the result after the last argument. Named arguments
+ * ($next=5) are looked up in the probe's parameters.
+ */
 static size_t words_context(struct events *e, const struct event *ev,
 			    struct probe *p, uint8_t *ctx)
 {
@@ -66,6 +72,9 @@ static size_t words_context(struct events *e, const struct event *ev,
 	for (i = 0; i < ev->nwords; i++) {
 		const char *want = ev->word[i].name;
 
+		/*
+		 * k counts parameters only: what else has a name is in no word.
+		 */
 		for (j = k = 0; j < names.n; j++) {
 			if (!names.v[j].is_param)
 				continue;
@@ -111,6 +120,7 @@ static size_t regs_context(struct events *e, const struct event *ev,
 				   ev->word[i].name, p);
 	if (p->prog != PROG_PERF_EVENT)
 		return REGS_SIZE;
+	/* struct bpf_perf_event_data: registers, then period and address. */
 	put(ctx, REGS_SIZE, ev->period, 8);
 	put(ctx, REGS_SIZE + 8, ev->addr, 8);
 	return REGS_SIZE + 16;
@@ -122,6 +132,7 @@ size_t event_context(struct events *e, const struct event *ev,
 	size_t size = EVENT_CTX;
 	unsigned i;
 
+	/* What an event does not say is 0. */
 	memset(ctx, 0, EVENT_CTX);
 	switch (p->prog) {
 	case PROG_RAW_TP:
@@ -134,6 +145,10 @@ size_t event_context(struct events *e, const struct event *ev,
 	case PROG_PERF_EVENT:
 		size = regs_context(e, ev, p, ctx);
 		break;
+	/*
+	 * The record of a tracepoint has a layout of its own: given by ctx+OFF
+	 * only.
+	 */
 	case PROG_TRACEPOINT:
 	case PROG_NONE:
 		break;

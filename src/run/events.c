@@ -15,6 +15,7 @@
 #include "base/compile.h"
 #include "base/xalloc.h"
 
+/* -1, for `return wrong(...)`. A message that is too long is cut. */
 static int wrong(struct events *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -38,6 +39,10 @@ static int wrong(struct events *e, const char *fmt, ...)
 
 /* --- words --------------------------------------------------------------- */
 
+/*
+ * Decimal, 0x or 0 octal, with a sign; two's complement in 64 bits. *ret_end is
+ * the first character behind it.
+ */
 static bool read_u64(const char *s, const char **ret_end, uint64_t *ret)
 {
 	bool minus = *s == '-';
@@ -61,7 +66,11 @@ static bool read_whole(const char *s, uint64_t *ret)
 	return read_u64(s, &end, ret) && !*end;
 }
 
-/* 1500, 1.5s, 20ms, 3us; a leading + counts from `base`. */
+/*
+ * 1500, 1.5s, 20ms, 3us; a leading + counts from `base`. Nanoseconds. Whole
+ * numbers are read as such: a double has 53 bits, and times since 1970 in ns
+ * need 61.
+ */
 static bool read_time(const char *s, int64_t base, int64_t *ret)
 {
 	bool relative = *s == '+';
@@ -87,6 +96,7 @@ static bool read_time(const char *s, int64_t base, int64_t *ret)
 		else if (strcmp(end, "ns"))
 			return false;
 		v *= scale;
+		/* Also false for a NaN. */
 		if (!(v < 9e18))
 			return false;
 		n = (int64_t)(v + 0.5);
@@ -129,7 +139,10 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "text" with \n \t \\ \" \0 \xHH, in place; the length, or -1. */
+/*
+ * "text" with \n \t \\ \" \0 \xHH, in place; the length, or -1. No escape is
+ * longer than what it stands for, so it fits.
+ */
 static int64_t unquote(char *s)
 {
 	char *to = s, *from = s + 1;
@@ -172,6 +185,7 @@ static int64_t unquote(char *s)
 
 /* --- one line ------------------------------------------------------------ */
 
+/* Names are cut at 15 bytes, as the kernel cuts them. */
 static int who_text(struct events *e, char *dst, char *value)
 {
 	char plain[16] = { 0 };
@@ -189,6 +203,7 @@ static int who_text(struct events *e, char *dst, char *value)
 	return 0;
 }
 
+/* Words that set fields of struct vm_who, all of them uint32_t. */
 static const struct who_row {
 	const char *name;
 	size_t offset;
@@ -250,8 +265,10 @@ static int read_mem(struct events *e, struct event *ev, const char *name,
 	    (*end == ':' && !read_whole(end + 1, &size)) ||
 	    (*end && *end != ':') || size > 8)
 		return wrong(e, "'%s' is not @ADDRESS or @ADDRESS:SIZE", name);
+	/* All pieces live in the event: no allocation a line. */
 	if (vm->nmem == sizeof(vm->mem) / sizeof(*vm->mem))
 		return wrong(e, "too many pieces of memory");
+	/* A number's bytes; the low `size` of them are the memory. */
 	if (size) {
 		uint8_t *bytes = arena_alloc(e->c->a, 8);
 
@@ -266,6 +283,10 @@ static int read_mem(struct events *e, struct event *ev, const char *name,
 			return wrong(e, "unfinished string");
 		n++; /* its NUL belongs to it */
 		vm->mem[vm->nmem].bytes = value;
+	/*
+	 * Pairs of digits become bytes in place: byte n is written where digit
+	 * n was, which has been read.
+	 */
 	} else {
 		for (; hex_digit(value[2 * n]) >= 0 &&
 		     hex_digit(value[2 * n + 1]) >= 0; n++)
@@ -290,6 +311,7 @@ static int read_at(struct events *e, struct event *ev, const char *name,
 
 	if (!read_u64(name + 4, &end, &off) ||
 	    (*end == ':' && !read_whole(end + 1, &size)) ||
+	    /* off + size must stay inside the context; size is at most 8. */
 	    (*end && *end != ':') || size > 8 || off > EVENT_CTX - 8 ||
 	    !read_whole(value, &v) || ev->nat == EVENT_ARGS)
 		return wrong(e, "'%s' is not ctx+OFFSET:SIZE=NUMBER", name);
@@ -299,6 +321,7 @@ static int read_at(struct events *e, struct event *ev, const char *name,
 	return 0;
 }
 
+/* One word of the line, cut in two at the first "=". */
 static int read_word(struct events *e, struct event *ev, char *word)
 {
 	char *value = strchr(word, '=');
@@ -335,6 +358,10 @@ static int read_word(struct events *e, struct event *ev, char *word)
 		ev->period = v;
 	} else if (!strcmp(word, "addr")) {
 		ev->addr = v;
+	/*
+	 * Neither of ours: a register or a $argument; event_context() knows
+	 * which.
+	 */
 	} else if (ev->nwords < EVENT_REGS) {
 		ev->word[ev->nwords].name = word;
 		ev->word[ev->nwords++].value = v;
@@ -344,7 +371,10 @@ static int read_word(struct events *e, struct event *ev, char *word)
 	return 0;
 }
 
-/* Identities that follow from others when they are not given. */
+/*
+ * Identities that follow from others when they are not given. As a process that
+ * is a thread, a group and a session of its own.
+ */
 static void complete_who(struct vm_who *w)
 {
 	if (!w->pid)
@@ -361,6 +391,10 @@ static void complete_who(struct vm_who *w)
 		w->egid = w->gid;
 }
 
+/*
+ * Cutting puts a NUL in the place of the newline; there is always one byte
+ * behind the text (read_file).
+ */
 /* The next line, cut out of the text; NULL at the end. */
 static char *next_line(struct events *e)
 {
@@ -377,6 +411,10 @@ static char *next_line(struct events *e)
 	return line;
 }
 
+/*
+ * 0: neither. -1: wrong. Only in front of the first event, where events_open()
+ * reads them.
+ */
 /* start TIME, wall TIME: 1 when the line was one of them. */
 static int read_setting(struct events *e, const char *word, char *pos)
 {
@@ -401,6 +439,7 @@ int events_next(struct events *e, struct event *ev)
 	char *pos, *word, *line;
 	int rc;
 
+	/* Empty lines and comments in between do not count. */
 	for (;;) {
 		line = next_line(e);
 		if (!line)
@@ -413,6 +452,7 @@ int events_next(struct events *e, struct event *ev)
 	memset(ev, 0, sizeof(*ev));
 	if (!read_time(word, e->last_ns, &ev->time_ns))
 		return wrong(e, "'%s' is not a time", word);
+	/* Timers are run in between: going back would run them twice. */
 	if (ev->time_ns < e->last_ns)
 		return wrong(e, "time goes back");
 	e->last_ns = ev->time_ns;
@@ -428,6 +468,7 @@ int events_next(struct events *e, struct event *ev)
 	return 1;
 }
 
+/* The whole file: it may be a pipe, and words are cut in place. */
 static int read_file(struct events *e, int fd)
 {
 	size_t cap = 64 << 10;
@@ -466,6 +507,7 @@ int events_open(struct events *e, struct compile *c, const char *file)
 		close(fd);
 	if (rc)
 		return rc;
+	/* A NUL would end a line early, in silence. */
 	if (memchr(e->text, 0, e->n)) {
 		wrong(e, "this is not a text file");
 		return 1;
@@ -495,6 +537,7 @@ int events_open(struct events *e, struct compile *c, const char *file)
 	}
 }
 
+/* Words of events point into the text: the last event goes with it. */
 void events_close(struct events *e)
 {
 	free(e->text);

@@ -11,18 +11,22 @@
 
 struct compile;
 
+/*
+ * Largest numbers of an event's arguments, context bytes and other words. A
+ * tracepoint's record is at most a few hundred bytes.
+ */
 enum { EVENT_ARGS = 32, EVENT_CTX = 512, EVENT_REGS = 32 };
 
 /* One line. Values that depend on the probe (where an argument lies) are kept
  * as written until event_context() knows the probe. */
 struct event {
-	int64_t time_ns;
+	int64_t time_ns; /* when, on CLOCK_MONOTONIC */
 	const char *point;	/* as written */
-	struct vm_who who;
-	uint64_t arg[EVENT_ARGS];
+	struct vm_who who; /* the process it happens in, but for the clocks */
+	uint64_t arg[EVENT_ARGS]; /* args=, the first nargs */
 	unsigned nargs;
 	bool has_ret;
-	uint64_t ret, period, addr;
+	uint64_t ret, period, addr; /* ret=, period=, addr= of perf events */
 	struct event_word {
 		const char *name; /* register, or $argument */
 		uint64_t value;
@@ -36,12 +40,14 @@ struct event {
 	struct vm_event vm;	/* its memory is filled in */
 };
 
+/* A file of events and where the reader is in it. */
 struct events {
 	struct compile *c;
 	const char *file;
-	char *text;
-	size_t n, pos;
-	unsigned line;
+	char *text; /* the whole file; lines are cut in place */
+	size_t n, pos; /* bytes of text; of them read */
+	unsigned line; /* the one read last, from 1 */
+	/* start, wall; time of the last event */
 	int64_t start_ns, wall_ns, last_ns;
 	char error[256];	/* "FILE:LINE: what", after -1 */
 };

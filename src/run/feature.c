@@ -14,6 +14,7 @@
 
 #include "run/session.h"
 
+/* Programs by hand: gen/ would need a script. */
 #define INSN(c, d, s, o, i)                                                    \
 	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
 			    .off = (o), .imm = (i) })
@@ -21,6 +22,7 @@
 #define CALL(f) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
 #define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
+/* What the kernel's answer to a call means; closes what it opened. */
 static enum feature_answer answer(int fd)
 {
 	if (fd >= 0) {
@@ -31,6 +33,7 @@ static enum feature_answer answer(int fd)
 	return fd == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
 }
 
+/* No log and no second try: only whether it works counts. */
 static int load(enum bpf_prog_type type, enum bpf_attach_type at,
 		const struct bpf_insn *insns, size_t n)
 {
@@ -46,6 +49,7 @@ static int load_empty(enum bpf_prog_type type, enum bpf_attach_type at)
 	return load(type, at, insns, 2);
 }
 
+/* Loading alone does not tell: older kernels know the type but not the call. */
 static enum feature_answer try_raw_tp(void)
 {
 	int fd = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0), link;
@@ -67,6 +71,7 @@ static enum feature_answer try_mmap(void)
 				     &o));
 }
 
+/* An empty map answers -ENOENT where reading in batches exists. */
 static enum feature_answer try_batch(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tally_try", 4, 8, 4, NULL);
@@ -92,6 +97,10 @@ static enum feature_answer try_helper(int helper)
 	       : rc == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
 }
 
+/*
+ * cmpxchg came with the fetching atomics (Linux 5.12), so it stands for them.
+ * It needs r0 (expected) and a word on the stack.
+ */
 static enum feature_answer try_fetch_atomic(void)
 {
 	const struct bpf_insn insns[] = {
@@ -106,6 +115,7 @@ static enum feature_answer try_fetch_atomic(void)
 	return answer(load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, 6));
 }
 
+/* vfs_read: a function that every kernel has, and that BTF describes. */
 static enum feature_answer try_btf_prog(enum bpf_attach_type at)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = at);
@@ -137,7 +147,8 @@ struct link_attr {
 enum { ATTACH_UPROBE_MULTI = 48 };
 
 /* Attaching to a place that does not exist: where the kind of link is known
- * that is the complaint. */
+ * that is the complaint. A lack of privilege is told before that (EPERM), so it
+ * is not mistaken for a yes. */
 static enum feature_answer try_multi(int at)
 {
 	struct link_attr attr = { .attach_type = (uint32_t)at };
@@ -173,6 +184,9 @@ static enum feature_answer try_file(const char *path)
 	       : errno == EACCES ? FEATURE_FORBIDDEN : FEATURE_NO;
 }
 
+/*
+ * Nothing is remembered: --info asks each question once, and so does a session.
+ */
 enum feature_answer feature_try(enum feature f)
 {
 	switch (f) {
@@ -205,6 +219,7 @@ enum feature_answer feature_try(enum feature f)
 		return !access("/sys/kernel/tracing/events", R_OK) ||
 		       !access("/sys/kernel/debug/tracing/events", R_OK)
 		       ? FEATURE_YES : FEATURE_NO;
+	/* Only while this descriptor is open; it is closed at once. */
 	case FEATURE_STATS: {
 		int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
@@ -216,6 +231,7 @@ enum feature_answer feature_try(enum feature f)
 	return FEATURE_NO;
 }
 
+/* Sorted as feature.def is: what everything needs comes first. */
 int feature_info(FILE *f)
 {
 	static const struct {

@@ -16,6 +16,7 @@ enum feature {
 	FEATURE_MAX
 };
 
+/* FORBIDDEN: it may be there, but not for this process: root would see more. */
 enum feature_answer { FEATURE_NO, FEATURE_YES, FEATURE_FORBIDDEN };
 
 /* Tries it: 20 to 500 us. */

@@ -11,13 +11,16 @@
 #include <unistd.h>
 
 
+/* Texts of warn() that are told apart; later ones are printed each time. */
 enum { WARNINGS_REMEMBERED = 1024 };
 
+/* The session's end of vm_hooks: ctx is the session. */
 static void hook_out(void *ctx, const char *text, size_t n)
 {
 	struct session *s = ctx;
 
 	output_write(&s->out, text, n);
+	/* Nobody reads any more: going on would only cost. */
 	if (s->out.broken)
 		session_stop(s);
 }
@@ -38,12 +41,20 @@ void hooks_error_line(struct session *s, const char *text)
 	session_note(s, "%.*s", max, text);
 }
 
+/*
+ * Errors of host handlers and of simulated ones; those of kernel programs are
+ * counted by the programs (take_error).
+ */
 void hooks_error(struct session *s, const char *text)
 {
 	const struct settings *set = &s->c->set;
 
 	hooks_error_line(s, text);
 	s->errors++;
+	/*
+	 * Suppressed errors neither print nor end the session, as the reference
+	 * has it.
+	 */
 	if (!set->suppress_errors &&
 	    s->errors > (uint64_t)set->limit[LIMIT_MAXERRORS])
 		session_fail(s);
@@ -59,6 +70,7 @@ static void hook_error(void *ctx, const struct probe *p, const char *text)
 	free(line);
 }
 
+/* Each text once, unless -v: a handler may warn a million times a second. */
 void hooks_warn(struct session *s, const char *text)
 {
 	size_t n = strlen(text);
@@ -83,6 +95,7 @@ static void hook_warn(void *ctx, const char *text)
 	hooks_warn(ctx, text);
 }
 
+/* false: within the limit, or already told. */
 bool hooks_too_many_skips(struct session *s, uint64_t n)
 {
 	const struct settings *set = &s->c->set;
@@ -96,6 +109,10 @@ bool hooks_too_many_skips(struct session *s, uint64_t n)
 	return true;
 }
 
+/*
+ * A host handler, or the host half of a kernel probe's, that did not get its
+ * lock. The half's own probe is charged with it: it was counted as a hit.
+ */
 static void hook_skip(void *ctx, const struct probe *p)
 {
 	struct session *s = ctx;
@@ -105,6 +122,7 @@ static void hook_skip(void *ctx, const struct probe *p)
 	hooks_too_many_skips(s, ++s->skipped);
 }
 
+/* As far as /proc tells; comm stays "" otherwise. */
 static void parent_name(char *comm, size_t size)
 {
 	char path[32];
@@ -167,6 +185,9 @@ int64_t session_wall(const struct session *s)
 				   : clock_ns(CLOCK_REALTIME);
 }
 
+/*
+ * The identity does not change while tally runs, but the CPU and the clocks do.
+ */
 static void hook_who(void *ctx, struct vm_who *ret)
 {
 	struct session *s = ctx;
@@ -190,6 +211,7 @@ static void hook_record(void *ctx, const struct record *r, size_t n)
 	record_take(ctx, r, n);
 }
 
+/* The process of -c or -x: target() in the script. */
 static int64_t hook_target(void *ctx)
 {
 	struct session *s = ctx;
@@ -199,6 +221,7 @@ static int64_t hook_target(void *ctx)
 
 /* A handler that was running when the first signal came may finish its report,
  * but not keep the session from ending. A second signal ends it at once. */
+/* Asked by the VM now and then in loops: true makes the handler end. */
 static bool hook_interrupted(void *ctx)
 {
 	enum { LENIENCE_NS = 1000000000 };

@@ -15,6 +15,7 @@
 
 /* --- opening ------------------------------------------------------------- */
 
+/* Memory is the usual cause, so its size and what to change are said. */
 static int refuse_map(struct session *s, int err, unsigned map)
 {
 	const struct plan *p = s->g->plan;
@@ -33,6 +34,7 @@ static int refuse_map(struct session *s, int err, unsigned map)
 	return EXIT_REFUSED;
 }
 
+/* The programs to load, in the order of the script. */
 static void collect(struct session *s, struct kern *k)
 {
 	unsigned i;
@@ -42,6 +44,9 @@ static void collect(struct session *s, struct kern *k)
 	for (i = 0; i < s->prog->probes.n; i++) {
 		struct probe *p = s->prog->probes.v[i];
 
+		/*
+		 * Elided ones have no effect, so the kernel need not know them.
+		 */
 		if (!s->kernel_code[i] || p->place != PLACE_KERNEL ||
 		    p->elided)
 			continue;
@@ -76,6 +81,7 @@ static bool preemptible(const struct probe *p)
 	       p->prog == PROG_FEXIT;
 }
 
+/* On failure the session is closed by the caller, with whatever is open. */
 int kern_open(struct session *s)
 {
 	struct kern *k = arena_new_of(s->c->a, struct kern);
@@ -84,6 +90,10 @@ int kern_open(struct session *s)
 
 	k->ring_fd = -1;
 	k->stats_fd = -1;
+	/*
+	 * Only with -t: counting and timing each run costs about 25 ns an
+	 * event.
+	 */
 	if (s->o->timing)
 		k->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	s->kern = k;
@@ -122,6 +132,7 @@ static bool dispensable(const struct probe *p)
 	       (p->pn && strpbrk(p->pn, "*?"));
 }
 
+/* 0: the session goes on without it. Else the exit status. */
 static int attach_failed(struct session *s, const struct probe *p, int rc,
 			 const char *why)
 {
@@ -139,6 +150,9 @@ static int attach_failed(struct session *s, const struct probe *p, int rc,
 	return EXIT_REFUSED;
 }
 
+/*
+ * The family knows how: perf event, link, or entry in a list of many (probe.h).
+ */
 static int attach_one(struct session *s, struct kern_prog *p)
 {
 	const char *why = NULL;
@@ -157,13 +171,15 @@ int kern_attach(struct session *s)
 	unsigned i, round, done = 0, kicked = 0;
 	int rc;
 
-	/* Returns last: what their entries keep for them must be there. */
+	/* Returns last: what their entries keep for them must be there, or the
+	 * first of them would find nothing. */
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < k->nprogs; i++) {
 			struct kern_prog *p = &k->progs[i];
 
 			if (p->probe->is_return != round)
 				continue;
+			/* Runs on request, is attached to nothing. */
 			if (p->probe->kicked) {
 				kicked++;
 				continue;
@@ -173,6 +189,10 @@ int kern_attach(struct session *s)
 				return rc;
 			done += p->attached;
 		}
+	/*
+	 * A wildcard that matches only what cannot be attached is no
+	 * measurement.
+	 */
 	if (k->nprogs > kicked && !done) {
 		session_note(s, "ERROR: no probe could be attached");
 		return EXIT_REFUSED;
@@ -184,7 +204,10 @@ int kern_attach(struct session *s)
 
 /* --- running ------------------------------------------------------------- */
 
-/* Handlers that gave up, counted by the kernel's programs. */
+/*
+ * Handlers that gave up, counted by the kernel's programs. They are told from
+ * here and not from a record: when skips are many, records may be lost as well.
+ */
 static void check_skips(struct session *s)
 {
 	const struct control *c = (const struct control *)s->store->control;
@@ -196,12 +219,14 @@ static void check_skips(struct session *s)
 	s->kern->over_limit = true;
 }
 
+/* A turn: called on each wake-up of the loop. */
 bool kern_poll(struct session *s)
 {
 	const struct control *c = (const struct control *)s->store->control;
 	bool more = ring_poll(s);
 
 	check_skips(s);
+	/* Also here, not only for REC_DRAIN: that record may have been lost. */
 	if (store_drain_early(s->store) && !s->o->no_warnings)
 		session_note(s, "WARNING: cannot empty the kernel's maps");
 	/* The record of exit() may have found the ring buffer full. */
@@ -210,6 +235,11 @@ bool kern_poll(struct session *s)
 	return more;
 }
 
+/*
+ * A timer whose handler holds locks runs in the kernel, where it is neither put
+ * to sleep nor pays a system call for each element (ir/opt_kick.c): started
+ * from here, by BPF_PROG_TEST_RUN.
+ */
 bool kern_kick(struct session *s, const struct probe *p)
 {
 	union bpf_attr attr;
@@ -228,10 +258,15 @@ bool kern_kick(struct session *s, const struct probe *p)
 		session_note(s, "ERROR: cannot run probe %s in the kernel: %s",
 			     p->pp, strerror(-rc));
 	else
+		/* What it printed comes before what the next timer prints. */
 		kern_poll(s);
 	return !rc;
 }
 
+/*
+ * In this order: the stop word makes handlers return at once, the wait lets
+ * those that began earlier end, and then their records are complete.
+ */
 void kern_stop(struct session *s)
 {
 	struct control *c = (struct control *)s->store->control;
@@ -245,6 +280,9 @@ void kern_stop(struct session *s)
 	store_kern_quiet(s->store);
 	while (kern_poll(s))
 		;
+	/*
+	 * Counts of kernel programs become the session's, once and at the end.
+	 */
 	s->errors += c->errors;
 	s->skipped += c->skipped;
 }
@@ -255,6 +293,7 @@ static void shut(int fd)
 		close(fd);
 }
 
+/* Last attached, first detached: an entry goes after its return. */
 void kern_close(struct session *s)
 {
 	struct kern *k = s->kern;

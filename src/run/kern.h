@@ -18,15 +18,16 @@ struct ring_buffer;
 
 /* One kernel probe. */
 struct kern_prog {
-	struct probe *probe;
+	struct probe *probe; /* owned by gen */
 	const struct code *code;
-	int prog_fd;
-	struct attach at;
+	int prog_fd; /* -1 until loaded */
+	struct attach at; /* what the family opened to attach it */
 	bool attached;
 };
 
+/* In the compilation's arena; its descriptors are kern_close()'s. */
 struct kern {
-	struct kern_prog *progs;
+	struct kern_prog *progs; /* in the order of the script */
 	unsigned nprogs;
 	struct ring_buffer *ring;
 	int ring_fd;	/* epoll descriptor; -1: no program sends records */

@@ -12,6 +12,7 @@
 #include "run/state.h"
 #include "stat/extract.h"
 
+/* Field by field, since the rows have a struct for each probe and CPU. */
 static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 {
 	into->hits += c->hits;
@@ -24,6 +25,7 @@ static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 	into->unplaced += c->unplaced;
 }
 
+/* NULL: a simulated run, or a probe without a program. */
 static const struct kern_prog *prog_of(const struct session *s,
 				       const struct probe *p)
 {
@@ -51,7 +53,8 @@ static int link_fd_of(const struct session *s, const struct probe *p)
 
 /*
  * Entries that the kernel's kprobe layer skipped, as bpf_link_info tells since
- * 6.7: newer than the headers, so by its offsets.
+ * 6.7: newer than the headers, so by its offsets (struct bpf_link_info in the
+ * kernel's include/uapi/linux/bpf.h). 0 where the kernel does not tell.
  */
 static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
 {
@@ -66,6 +69,9 @@ static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
 	uint64_t missed = 0;
 	int fd = link_fd_of(s, p);
 
+	/*
+	 * Older kernels fill in less and set size: what they lack is not read.
+	 */
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info.b, &size))
 		return 0;
 	memcpy(&type, info.b + TYPE_OFF, sizeof(type));
@@ -93,9 +99,16 @@ void ledger_read(struct session *s, const struct probe *p,
 			   (s->store->rows + (size_t)row * plan->row_size +
 			    plan->counts_off) + p->index);
 	ret->n.lock_skips += s->half_skips[p->index];
+	/*
+	 * A handler that skips counts the hit first, so this does not go below
+	 * 0 but in a row that is torn; identity_holds() tells.
+	 */
 	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
 	ret->entered = ret->n.hits + ret->n.stopped;
 	ret->misses = kprobe_misses(s, p);
+	/*
+	 * Misses by recursion: the kernel does not run a program inside itself.
+	 */
 	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size)) {
 		ret->misses += info.recursion_misses;
 		ret->run_ns = info.run_time_ns;
@@ -103,12 +116,17 @@ void ledger_read(struct session *s, const struct probe *p,
 	}
 }
 
+/*
+ * Not map_full: those samples are in totals ("other"). Not errors: they are
+ * told one by one.
+ */
 uint64_t ledger_lost(const struct ledger_row *r)
 {
 	return r->n.lock_skips + r->n.nest_skips + r->n.ring_full + r->misses +
 	       r->n.unplaced;
 }
 
+/* Appends "N what" to the list in buf; nothing for 0. */
 static void say(char *buf, size_t size, uint64_t n, const char *what)
 {
 	size_t used = strlen(buf);
@@ -134,6 +152,7 @@ static void causes(const struct ledger_row *r, char *buf, size_t size)
 	    "what they print (-s MIB makes it larger)");
 }
 
+/* The line that the reference prints for -t, with ours in it. */
 static void report_hits(struct session *s, const struct ledger_row *r)
 {
 	const struct span *at = &r->probe->span;
@@ -231,6 +250,10 @@ void ledger_report(struct session *s)
 		ledger_read(s, s->prog->probes.v[i], &r);
 		if (all)
 			report_hits(s, &r);
+		/*
+		 * A contradiction is a bug of ours; hiding it would leave the
+		 * user with numbers that nobody stands for.
+		 */
 		if (!identity_holds(s, &r))
 			session_note(s, "WARNING: the counters of probe %s "
 				     "contradict each other: %" PRIu64
@@ -248,6 +271,7 @@ void ledger_report(struct session *s)
 	}
 	if (!s->o->no_warnings)
 		report_other(s);
+	/* A failure of its own kind has precedence. */
 	if (lost && s->o->strict && !s->status)
 		s->status = EXIT_LOSS;
 }

@@ -15,6 +15,7 @@
 
 struct session;
 
+/* One probe's counts, as read at one moment. */
 struct ledger_row {
 	const struct probe *probe;
 	struct probe_counts n;	/* summed over the CPUs */

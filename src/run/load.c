@@ -12,10 +12,15 @@
 #include "store/sysbpf.h"
 #include "types/types.h"
 
+/* The complaint is at the end of a log, so it must be there to its end. */
 enum { LOG_SIZE = 1 << 20, LOG_SIZE_MAX = 16 << 20 };
 
 enum { PSEUDO_KFUNC_CALL = 2 }; /* newer than some headers */
 
+/*
+ * Where the kernel has no such function the call stays the no-op that gen made
+ * of it.
+ */
 /* A call of a function of the kernel, or nothing where there is none. */
 static void link_kfunc(struct session *s, struct bpf_insn *insn, uint32_t which)
 {
@@ -31,7 +36,10 @@ static void link_kfunc(struct session *s, struct bpf_insn *insn, uint32_t which)
 					   .imm = (int32_t)id };
 }
 
-/* Puts map descriptors and distances of subprograms into a copy. */
+/*
+ * Puts map descriptors and distances of subprograms into a copy. Descriptors
+ * are only known now: gen's code is the same for every run.
+ */
 static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 				   bool with_kfuncs)
 {
@@ -49,15 +57,21 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 			insn->src_reg = BPF_PSEUDO_MAP_FD;
 			insn->imm = s->store->map_fd[r->map];
 			break;
+		/* The address of a byte inside the map's only element. */
 		case RELOC_VALUE:
 			insn->src_reg = BPF_PSEUDO_MAP_VALUE;
 			insn->imm = s->store->map_fd[r->map];
 			insn[1].imm = (int32_t)r->off;
 			break;
 		case RELOC_FUNC:
+			/* A call, or the address of a callback (bpf_loop). */
 			insn->src_reg = insn->code == (BPF_JMP | BPF_CALL)
 					? BPF_PSEUDO_CALL : BPF_PSEUDO_FUNC;
 			for (j = 0; j < code->subprogs.n; j++)
+				/*
+				 * From the instruction behind this one, as all
+				 * of BPF's jumps.
+				 */
 				if (code->subprogs.v[j].func == r->func)
 					insn->imm = (int32_t)
 						code->subprogs.v[j].start -
@@ -87,7 +101,10 @@ static uint64_t pointer(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-/* What bpftool shows: the last word of the probe point. */
+/*
+ * What bpftool shows: the last word of the probe point. "sys_enter" of
+ * kernel.trace("sys_enter"). The kernel takes 15 bytes.
+ */
 static void prog_name(const struct probe *p, char ret[16])
 {
 	const char *s = p->pp, *word = s;
@@ -127,6 +144,7 @@ static uint32_t prog_type(enum prog_kind kind)
 	return BPF_PROG_TYPE_UNSPEC;
 }
 
+/* One try; log may be NULL. The descriptor or a negative errno. */
 static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 		    const struct code_btf *btf, int btf_fd,
 		    const struct bpf_insn *insns, char *log, uint32_t log_size)
@@ -140,13 +158,25 @@ static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 	attr.attach_btf_id = lo->attach_btf_id;
 	attr.prog_flags = lo->sleepable ? BPF_F_SLEEPABLE : 0;
 	attr.insns = pointer(insns);
+	/*
+	 * Kernel helpers that read memory ask for a license compatible with the
+	 * GPL.
+	 */
 	attr.insn_cnt = p->code->ninsns;
 	attr.license = pointer("Dual MIT/GPL");
 	if (log) {
+		/*
+		 * Level 1 has every instruction that was checked, up to the
+		 * complaint.
+		 */
 		attr.log_level = 1;
 		attr.log_buf = pointer(log);
 		attr.log_size = log_size;
 	}
+	/*
+	 * Function and line information: names and script lines in bpftool, and
+	 * in the verifier's log.
+	 */
 	if (btf_fd >= 0) {
 		attr.prog_btf_fd = (uint32_t)btf_fd;
 		attr.func_info = pointer(btf->func_info);
@@ -161,6 +191,7 @@ static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 	return sysbpf(BPF_PROG_LOAD, &attr);
 }
 
+/* -1 when the kernel takes no BTF: programs load without it. */
 static int load_btf(const struct code_btf *btf)
 {
 	union bpf_attr attr;
@@ -192,6 +223,7 @@ static int refused(struct session *s, struct kern_prog *p, int err,
 		return reject_explain(s, p, err, "BPF program is too large");
 	for (size = LOG_SIZE;; size *= 4) {
 		log = xcalloc(1, size);
+		/* ENOSPC: the log did not fit. */
 		fd = try_load(p, lo, btf, btf_fd, insns, log, size);
 		if (fd != -ENOSPC || size >= LOG_SIZE_MAX)
 			break;
@@ -216,6 +248,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 	bool kfuncs = has_kfuncs(p->code);
 	int rc, btf_fd;
 
+	/* Type, attach type and BTF ids as the family needs them. */
 	if (p->probe->family->load_opts) {
 		rc = p->probe->family->load_opts(s->c, p->probe, &lo);
 		if (rc) {
@@ -224,9 +257,14 @@ int load_prog(struct session *s, struct kern_prog *p)
 			return EXIT_REFUSED;
 		}
 	}
+	/* Line information of this program; NULL: none. */
 	btf = gen_btf(s->c, s->g, p->code);
 	btf_fd = load_btf(btf);
 	insns = link_insns(s, p->code, true);
+	/*
+	 * Without a log first: writing one costs more than checking a small
+	 * program.
+	 */
 	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
 	if (kfuncs)
 		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",

@@ -23,6 +23,7 @@ enum source_kind { SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING };
  * while there are some, longer when there were none. */
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100 };
 
+/* 0 or a negative errno. */
 static int watch(struct session *s, int fd, enum source_kind kind)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = kind };
@@ -30,6 +31,7 @@ static int watch(struct session *s, int fd, enum source_kind kind)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
+/* Those that ask a program to end. */
 static void end_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -38,6 +40,10 @@ static void end_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
+/*
+ * Blocked and read from a descriptor: no handler of a signal runs in the middle
+ * of anything. SIGUSR2 starts the next output file.
+ */
 static int open_signals(struct session *s)
 {
 	sigset_t set;
@@ -46,11 +52,13 @@ static int open_signals(struct session *s)
 	sigaddset(&set, SIGUSR2);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
+	/* A reader that goes away is seen as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? -errno : watch(s, s->signal_fd, SRC_SIGNAL);
 }
 
+/* What was opened before an error is closed by loop_close(). */
 int loop_open(struct session *s)
 {
 	int rc;
@@ -62,6 +70,10 @@ int loop_open(struct session *s)
 	rc = open_signals(s);
 	if (!rc && s->child.pidfd >= 0)
 		rc = watch(s, s->child.pidfd, SRC_CHILD);
+	/*
+	 * Watched though nobody is woken by records: libbpf's descriptor does
+	 * become readable when a program asks for it (REC_EXIT, REC_DRAIN).
+	 */
 	if (!rc && s->kern && s->kern->ring_fd >= 0)
 		rc = watch(s, s->kern->ring_fd, SRC_RING);
 	return rc;
@@ -86,6 +98,7 @@ void loop_signals(struct session *s)
 	if (s->signal_fd < 0)
 		return;
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		/* What was printed before the signal goes to the old file. */
 		if (info.ssi_signo == SIGUSR2) {
 			output_flush(&s->out);
 			output_rotate(&s->out);
@@ -97,12 +110,16 @@ void loop_signals(struct session *s)
 	}
 }
 
-/* Sets timer_fd to the earliest deadline. */
+/*
+ * Sets timer_fd to the earliest deadline. Absolute: a late wake-up does not
+ * move the next one.
+ */
 static int arm(struct session *s)
 {
 	struct itimerspec when = { 0 };
 	int64_t at = timers_next(&s->timers);
 
+	/* INT64_MAX: no timer; the old setting, if any, is past. */
 	if (at == s->armed_ns || at == INT64_MAX)
 		return 0;
 	if (s->timer_fd < 0) {
@@ -120,6 +137,7 @@ static int arm(struct session *s)
 	return 0;
 }
 
+/* What is due now; handlers that take long make later ones late, not lost. */
 static void run_timers(struct session *s)
 {
 	const struct probe *p;
@@ -130,6 +148,7 @@ static void run_timers(struct session *s)
 	if (read(s->timer_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		session_stop(s);
 	s->armed_ns = 0;
+	/* timers_take() puts repeating ones back, beyond `now`: this ends. */
 	while (session_live(s) && timers_take(&s->timers, now, &p, &at)) {
 		if (!p)
 			session_stop(s);
@@ -150,6 +169,7 @@ void loop_run(struct session *s)
 {
 	struct epoll_event ev[8];
 	bool more = false;
+	/* -1: without kernel probes nothing has to be polled for. */
 	int i, n, rc, idle = s->kern ? POLL_MIN_MS : -1;
 
 	while (s->state == STATE_RUNNING) {
@@ -160,6 +180,7 @@ void loop_run(struct session *s)
 			session_fail(s);
 			return;
 		}
+		/* With more to take, only a look at what else is ready. */
 		n = epoll_wait(s->epoll_fd, ev, 8, more ? 0 : idle);
 		/* Records first: timers then read what they led to. */
 		if (s->kern) {
@@ -168,6 +189,7 @@ void loop_run(struct session *s)
 		}
 		for (i = 0; i < n; i++) {
 			switch (ev[i].data.u32) {
+			/* SRC_RING needs no case: the ring was read above. */
 			case SRC_SIGNAL:
 				loop_signals(s);
 				break;
@@ -176,11 +198,18 @@ void loop_run(struct session *s)
 					run_timers(s);
 				break;
 			case SRC_CHILD:
+				/*
+				 * The end of the command ends the session, as
+				 * in the reference.
+				 */
 				child_reap(&s->child);
 				session_stop(s);
 				break;
 			}
 		}
+		/*
+		 * Once a turn, so that a pipe's reader sees lines as they come.
+		 */
 		output_flush(&s->out);
 		if (s->out.broken)
 			session_stop(s);

@@ -14,7 +14,8 @@
 #include "run/session.h"
 
 /* Path of file number n: as given, or with .n when files rotate; % sequences
- * of strftime are filled in, as the reference does with -S. */
+ * of strftime are filled in, as the reference does with -S. ret has size bytes,
+ * the last 12 of which are for the number. */
 static void file_name(const struct output *o, unsigned n, char *ret,
 		      size_t size)
 {
@@ -26,16 +27,21 @@ static void file_name(const struct output *o, unsigned n, char *ret,
 		return;
 	}
 	localtime_r(&now, &tm);
+	/*
+	 * strftime() gives 0 for what does not fit: the name as written, then.
+	 */
 	if (!strchr(o->path, '%') || !strftime(ret, size - 12, o->path, &tm))
 		snprintf(ret, size - 12, "%s", o->path);
 	snprintf(ret + strlen(ret), 12, ".%u", n);
 }
 
+/* 0 or a negative errno; the old descriptor is the caller's. */
 static int open_file(struct output *o)
 {
 	char name[4096];
 
 	file_name(o, o->file_no, name, sizeof(name));
+	/* Truncated: a file of this name is from an earlier run. */
 	o->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	o->in_file = 0;
 	return o->fd < 0 ? -errno : 0;
@@ -50,10 +56,12 @@ int output_open(struct output *o, const struct run_options *opt)
 	o->buf = malloc(OUTPUT_BUFFER);
 	if (!o->buf)
 		return -ENOMEM;
+	/* Without -o there is nothing to close or to rotate. */
 	o->fd = STDOUT_FILENO;
 	return o->path ? open_file(o) : 0;
 }
 
+/* All n bytes, or o->broken: after the first failure nothing more is tried. */
 static void write_all(struct output *o, const char *s, size_t n)
 {
 	ssize_t k;
@@ -67,13 +75,17 @@ static void write_all(struct output *o, const char *s, size_t n)
 			o->error = -errno;
 			return;
 		}
+		/* A part may be written: pipes and full disks do that. */
 		s += k;
 		n -= (size_t)k;
 		o->in_file += (uint64_t)k;
 	}
 }
 
-/* As it is, or as a line of JSON. */
+/*
+ * As it is, or as a line of JSON. In JSON one flush is one line: whoever reads
+ * sees what was printed between two turns of the loop together.
+ */
 static void write_text(struct output *o, const char *s, size_t n)
 {
 	char *line = NULL;
@@ -102,6 +114,7 @@ void output_raw(struct output *o, const char *s, size_t n)
 	write_all(o, s, n);
 }
 
+/* Rotation is only between flushes: a line is never in two files. */
 void output_flush(struct output *o)
 {
 	size_t n = o->n;
@@ -116,6 +129,7 @@ void output_write(struct output *o, const char *s, size_t n)
 {
 	if (o->n + n > OUTPUT_BUFFER)
 		output_flush(o);
+	/* Larger than the buffer: written at once. */
 	if (n >= OUTPUT_BUFFER) {
 		write_text(o, s, n);
 		return;
@@ -144,12 +158,14 @@ void output_rotate(struct output *o)
 		return;
 	}
 	close(old);
+	/* Files are numbered from 0: keeping N, number k makes k - N go. */
 	if (o->rotate_files && o->file_no >= o->rotate_files) {
 		file_name(o, o->file_no - o->rotate_files, name, sizeof(name));
 		unlink(name);
 	}
 }
 
+/* stdout stays open: closing lines of others may follow. */
 void output_close(struct output *o)
 {
 	if (o->path && o->fd >= 0)

@@ -9,19 +9,22 @@
 
 struct run_options;
 
+/* In the session; output_open() to output_close(). */
 struct output {
-	int fd;
+	int fd; /* where it goes now */
 	bool json;		/* each piece is a line of JSON */
 	bool broken;		/* nobody reads: EPIPE, or the disk is full */
 	int error;		/* negative errno of the write that failed */
-	char *buf;
+	char *buf; /* OUTPUT_BUFFER bytes, the first n are waiting */
 	size_t n;
 	const char *path;	/* -o, NULL: standard output */
 	uint64_t in_file;	/* bytes in the current file */
-	uint64_t rotate_bytes;
+	uint64_t rotate_bytes; /* -S: a file may have this many; 0: one file */
+	/* files to keep, 0: all; the current one's number */
 	unsigned rotate_files, file_no;
 };
 
+/* One write() a page of text would cost more than the printing itself. */
 enum { OUTPUT_BUFFER = 64 << 10 };
 
 /* 0, or a negative errno (the file of -o cannot be made). */

@@ -14,6 +14,7 @@
 
 enum { BIT_PERFMON = 38, BIT_BPF = 39 }; /* CAP_*; older headers lack them */
 
+/* Effective ones of this process, by bit. */
 static uint64_t capabilities(void)
 {
 	struct __user_cap_header_struct head = {
@@ -41,6 +42,10 @@ static void read_line(const char *path, char *ret, size_t size)
 	ret[strcspn(ret, "\n")] = 0;
 }
 
+/*
+ * From what is missed most often to what is rarest: capabilities, lockdown, a
+ * container's filter. Each with a command.
+ */
 void privilege_explain(struct session *s, const char *what)
 {
 	uint64_t have = capabilities();
@@ -55,6 +60,10 @@ void privilege_explain(struct session *s, const char *what)
 			     what, bpf ? "" : "CAP_BPF",
 			     bpf || perfmon ? "" : " and ",
 			     perfmon ? "" : "CAP_PERFMON");
+		/*
+		 * setcap is of a file: its path makes the line ready to be
+		 * copied.
+		 */
 		n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 		self[n > 0 ? n : 0] = 0;
 		session_note(s, "help: run it as root (sudo tally ...), or "
@@ -64,6 +73,10 @@ void privilege_explain(struct session *s, const char *what)
 			     "--runtime=vm --events FILE, need no privilege");
 		return;
 	}
+	/*
+	 * "none integrity [confidentiality]": the brackets are around the
+	 * current one.
+	 */
 	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
 	if (strstr(line, "[confidentiality]")) {
 		session_note(s, "ERROR: tally may not %s: the kernel is locked "
@@ -73,6 +86,7 @@ void privilege_explain(struct session *s, const char *what)
 			     "system runs");
 		return;
 	}
+	/* Neither can be asked of the kernel, so both are named. */
 	session_note(s, "ERROR: tally may not %s, although it has CAP_BPF and "
 		     "CAP_PERFMON", what);
 	read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line));

@@ -9,6 +9,7 @@
 
 #include "out/format.h"
 
+/* A record that our own programs cannot have made. */
 static void bug(struct session *s, const char *what)
 {
 	session_note(s, "ERROR: internal: %s in a record of the ring buffer",
@@ -17,7 +18,10 @@ static void bug(struct session *s, const char *what)
 	session_fail(s);
 }
 
-/* %m and %M of a record: only a simulated event still has its memory. */
+/*
+ * %m and %M of a record: only a simulated event still has its memory. A kernel
+ * handler has loaded the bytes itself (ir/build_print.c).
+ */
 static int read_memory(void *ctx, uint64_t addr, void *dst, size_t n, int user)
 {
 	const struct session *s = ctx;
@@ -36,6 +40,7 @@ static int read_memory(void *ctx, uint64_t addr, void *dst, size_t n, int user)
 	return -EFAULT;
 }
 
+/* id: the format's number. The length was fixed when the program was made. */
 static void take_print(struct session *s, const struct probe *p, uint32_t id,
 		       const uint8_t *payload, size_t n)
 {
@@ -60,6 +65,10 @@ static void take_print(struct session *s, const struct probe *p, uint32_t id,
 			 (unsigned long long)bad, p->pp);
 		hooks_error(s, msg);
 	} else if (t.n) {
+		/*
+		 * Nothing is written for an empty text, not even an empty piece
+		 * of JSON.
+		 */
 		s->hooks.out(s, t.s, t.n);
 	}
 	text_free(&t);
@@ -88,6 +97,10 @@ static void take_error(struct session *s, const struct probe *p, uint32_t loc,
 	uint64_t n;
 
 	text_addf(&t, "ERROR: %.*s", len, msg);
+	/*
+	 * locs form chains, place to caller; a recursion of the script's is
+	 * cut.
+	 */
 	for (depth = 0; loc < ir->locs.n && depth < 64; depth++) {
 		add_place(&t, &ir->locs.v[loc].span,
 			  depth ? " (called from " : " near ",
@@ -100,6 +113,7 @@ static void take_error(struct session *s, const struct probe *p, uint32_t loc,
 	if (s->state != STATE_FAILED)
 		hooks_error_line(s, t.s);
 	text_free(&t);
+	/* Both machines count: the program's own count is in CONTROL. */
 	n = s->errors +
 	    __atomic_load_n(&((struct control *)s->store->control)->errors,
 			    __ATOMIC_RELAXED);
@@ -108,6 +122,10 @@ static void take_error(struct session *s, const struct probe *p, uint32_t loc,
 		session_fail(s);
 }
 
+/*
+ * The host half of a handler: the record has the values that live on, id says
+ * where to go on (ir/split.h).
+ */
 static void take_resume(struct session *s, const struct probe *p, uint32_t id,
 			const uint8_t *payload, size_t n)
 {
@@ -126,6 +144,10 @@ static void take_resume(struct session *s, const struct probe *p, uint32_t id,
 	session_fail(s);
 }
 
+/*
+ * Everything is checked against what the compiler knows: the ring buffer is
+ * memory that a bug could have written.
+ */
 void record_take(struct session *s, const struct record *r, size_t n)
 {
 	const struct probe *p;
@@ -138,6 +160,7 @@ void record_take(struct session *s, const struct record *r, size_t n)
 	}
 	p = s->prog->probes.v[r->probe];
 	n -= sizeof(*r);
+	/* Texts end with a NUL, or with the record. */
 	len = (int)strnlen(text, n);
 	switch ((enum record_kind)r->kind) {
 	case REC_PRINT:
@@ -152,6 +175,9 @@ void record_take(struct session *s, const struct record *r, size_t n)
 	case REC_EXIT:
 		session_stop(s);
 		return;
+	/*
+	 * Told in the record so that it is done in order, before more is read.
+	 */
 	case REC_DRAIN:
 		store_drain_early(s->store);
 		return;
@@ -162,6 +188,7 @@ void record_take(struct session *s, const struct record *r, size_t n)
 		free(copy);
 		return;
 	}
+	/* log() prints at once, with a newline of its own. */
 	case REC_LOG:
 		s->hooks.out(s, text, (size_t)len);
 		s->hooks.out(s, "\n", 1);

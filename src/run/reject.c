@@ -11,6 +11,7 @@
 
 #include "run/state.h"
 
+/* The first that occurs in the verifier's words counts. */
 /* What the kernel says, and what it means here. */
 struct saying {
 	const char *text, *meaning, *help;
@@ -35,6 +36,10 @@ static const struct saying sayings[] = {
 	  "for", NULL },
 };
 
+/*
+ * The log is read from its end: the complaint is there, after megabytes of
+ * states.
+ */
 /* Start of the last line before `end`; its length in *ret_n. */
 static const char *last_line(const char *log, const char *end, size_t *ret_n)
 {
@@ -49,7 +54,10 @@ static const char *last_line(const char *log, const char *end, size_t *ret_n)
 	return p;
 }
 
-/* "123: (79) r1 = ..." */
+/*
+ * "123: (79) r1 = ..." What the verifier prints before it checks an
+ * instruction: its number among ours.
+ */
 static bool is_insn(const char *line, size_t n, uint32_t *ret)
 {
 	char *end;
@@ -64,7 +72,11 @@ static bool is_insn(const char *line, size_t n, uint32_t *ret)
 	return true;
 }
 
-/* The verifier's last words, and the instruction before them. */
+/*
+ * The verifier's last words, and the instruction before them. Lines in between
+ * that are no complaint (statistics, source lines, "from 5 to 7") are passed
+ * over.
+ */
 static bool find_failure(struct session *s, const char *log, char **ret_words,
 			 uint32_t *ret_insn)
 {
@@ -88,6 +100,7 @@ static bool find_failure(struct session *s, const char *log, char **ret_words,
 	return false;
 }
 
+/* NULL: nothing that we know. */
 static const struct saying *saying_of(const char *words)
 {
 	unsigned i;
@@ -113,6 +126,10 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 		fprintf(stderr, "%s\n", log);
 	if (find_failure(s, log, &words, &insn) && insn < code->ninsns &&
 	    code->loc && code->loc[insn] < ir->locs.n)
+		/*
+		 * Every instruction has the place of the statement it was made
+		 * from (code->loc).
+		 */
 		at = &ir->locs.v[code->loc[insn]].span;
 	known = saying_of(words);
 	if (!words)

@@ -14,6 +14,7 @@
 #include "run/state.h"
 #include "stat/extract.h"
 
+/* The plan's bytes to numbers and strings. */
 static void copy_key(struct arena *a, const struct plan_key *k,
 		     const uint8_t *from, struct snap_key *ret)
 {
@@ -30,6 +31,10 @@ static void copy_key(struct arena *a, const struct plan_key *k,
 	}
 }
 
+/*
+ * Totals go on changing only when the session does, but they die with the
+ * store, before the snapshot does.
+ */
 static uint64_t *copy_cell(struct arena *a, const struct cell *l,
 			   const uint64_t *cell)
 {
@@ -45,6 +50,7 @@ static void add_row(struct arena *a, struct snap_agg *agg,
 {
 	struct snap_row row = { 0 };
 
+	/* No cell, no sample: such a key is not written. */
 	if (!cell)
 		return;
 	if (key)
@@ -69,7 +75,11 @@ static void take_agg(struct session *s, unsigned g, struct snapshot *snap)
 
 	for (i = 0; i < pg->key.n; i++)
 		agg.key_is_str[i] = pg->key.is_str[i];
-	/* The same function made the plan's layout from the same operators. */
+	/*
+	 * The same function made the plan's layout from the same operators. A
+	 * disagreement would be a bug; writing numbers in wrong places is worse
+	 * than leaving them out.
+	 */
 	if (!snapshot_layout(&agg) || agg.layout.size != pg->cell.size)
 		return;
 	if (!pg->key.n) {
@@ -122,6 +132,7 @@ static void take_host(struct session *s, struct snapshot *snap)
 	vec_push(s->c->a, &snap->hosts, h);
 }
 
+/* The first source is the script; library files come after it. */
 struct snapshot *result_take(struct session *s)
 {
 	struct snapshot *snap = arena_new_of(s->c->a, struct snapshot);
@@ -129,6 +140,7 @@ struct snapshot *result_take(struct session *s)
 	unsigned g;
 	int rc = store_drain(s->store);
 
+	/* What was drained before is there all the same. */
 	if (rc)
 		session_note(s, "WARNING: cannot read the last samples: %s",
 			     strerror(-rc));
@@ -153,7 +165,10 @@ static void failed(struct session *s, int err)
 		s->status = EXIT_FAILED;
 }
 
-/* A whole new file or the old one: never half of one. */
+/*
+ * A whole new file or the old one: never half of one. Written next to the old
+ * one, then renamed: another process that reads the path sees either.
+ */
 static void write_snapshot(struct session *s, const struct snapshot *snap)
 {
 	const char *path = s->o->snapshot;
@@ -165,6 +180,10 @@ static void write_snapshot(struct session *s, const struct snapshot *snap)
 		failed(s, errno);
 		return;
 	}
+	/*
+	 * Before rename(): after a power cut the new name must not stand for an
+	 * empty file.
+	 */
 	err = snapshot_write(snap, f) || fsync(fileno(f)) ? errno : 0;
 	/* Pipes and /dev/stdout cannot be synchronized, and need not be. */
 	if (err == EINVAL || err == EROFS)
@@ -179,6 +198,7 @@ static void write_snapshot(struct session *s, const struct snapshot *snap)
 	}
 }
 
+/* Results for other programs go where the script's output goes. */
 static void write_format(struct session *s, const struct snapshot *snap)
 {
 	const struct export_end end = {

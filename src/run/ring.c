@@ -13,6 +13,9 @@ enum {
 	RING_TURN = 20000,
 };
 
+/*
+ * One record; libbpf calls it with the consumer's position behind it already.
+ */
 static int take(void *ctx, void *data, size_t n)
 {
 	const struct record *r = data;
@@ -27,6 +30,7 @@ static int take(void *ctx, void *data, size_t n)
 	return ++s->kern->taken < RING_TURN ? 0 : -EAGAIN;
 }
 
+/* No ring buffer was made when no program sends records. */
 int ring_open(struct session *s)
 {
 	struct kern *k = s->kern;
@@ -42,6 +46,7 @@ int ring_open(struct session *s)
 	return 0;
 }
 
+/* Without waiting. The buffer is read until it is empty or a turn is over. */
 bool ring_poll(struct session *s)
 {
 	if (!s->kern->ring)

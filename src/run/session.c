@@ -24,11 +24,16 @@ void session_stop(struct session *s)
 		s->state = STATE_STOPPING;
 }
 
+/* Not undone by session_stop(): a failure has precedence. */
 void session_fail(struct session *s)
 {
 	s->state = STATE_FAILED;
 }
 
+/*
+ * stdout first, so that lines stand in the order in which they came to be, also
+ * when both go to one file.
+ */
 void session_note(struct session *s, const char *fmt, ...)
 {
 	va_list ap;
@@ -47,7 +52,10 @@ const struct code *session_code(const struct session *s,
 				   : s->kernel_code[p->index];
 }
 
-/* Handlers by probe: host probes' own, and kernel probes'. */
+/*
+ * Handlers by probe: host probes' own, and kernel probes'. A kernel probe may
+ * have code of both places: what its handler does on the host.
+ */
 static void index_codes(struct session *s)
 {
 	unsigned i, n = s->prog->probes.n;
@@ -74,6 +82,7 @@ bool session_handle(struct session *s, const struct probe *p)
 
 	if (p->kicked)
 		return kern_kick(s, p);
+	/* No code: the handler is empty, or was found to do nothing. */
 	if (!code || vm_run_probe(s->vm, code) >= 0)
 		return true;
 	session_note(s, "ERROR: internal: probe %s: %s", p->pp,
@@ -84,6 +93,7 @@ bool session_handle(struct session *s, const struct probe *p)
 
 /* --- begin, end, error --------------------------------------------------- */
 
+/* Lower sequence numbers first, begin(-10) before begin; then script order. */
 static int by_sequence(const void *a, const void *b)
 {
 	const struct probe *p = *(struct probe *const *)a;
@@ -114,6 +124,7 @@ static unsigned collect(struct session *s, enum host_when when,
 	return n;
 }
 
+/* exit() in one of them leaves the state STARTING: the rest is not run. */
 static void run_begin(struct session *s)
 {
 	struct probe **v;
@@ -124,7 +135,10 @@ static void run_begin(struct session *s)
 			session_fail(s);
 }
 
-/* End probes until one fails; when anything failed, all error probes. */
+/*
+ * End probes until one fails; when anything failed, all error probes. As in the
+ * reference: end probes see that the session ended in order.
+ */
 static void run_end(struct session *s)
 {
 	struct probe **v;
@@ -161,11 +175,15 @@ static int open_child(struct session *s)
 	if (s->o->cmd)
 		rc = child_prepare(&s->child, s->o->cmd);
 	else if (s->o->pid && !s->o->events)
+		/*
+		 * Under --events the process of -x is only a number to scripts.
+		 */
 		rc = child_find(&s->child, (pid_t)s->o->pid);
 	if (!rc && s->child.pid)
 		s->c->set.target_pid = s->child.pid;
 	if (!rc)
 		return 0;
+	/* EINVAL: a number that is no pid. */
 	if (rc == -ESRCH || rc == -EINVAL)
 		session_note(s, "ERROR: there is no process %ld", s->o->pid);
 	else
@@ -175,7 +193,10 @@ static int open_child(struct session *s)
 	return EXIT_FAILED;
 }
 
-/* Memory or kernel maps, the machine, programs. */
+/*
+ * Memory or kernel maps, the machine, programs. 0 or the exit status, message
+ * printed. The runtime was chosen by main.
+ */
 static int open_machines(struct session *s)
 {
 	bool kernel = has_kernel_probes(s);
@@ -200,6 +221,7 @@ static int open_machines(struct session *s)
 	return 0;
 }
 
+/* Whatever it opens is closed by session_close(), also after a failure. */
 static int session_open(struct session *s)
 {
 	int rc = output_open(&s->out, s->o);
@@ -214,6 +236,10 @@ static int session_open(struct session *s)
 		if (rc)
 			return rc;
 	}
+	/*
+	 * The command is forked before anything is loaded, so that it inherits
+	 * none of it; it waits at its gate.
+	 */
 	rc = open_child(s);
 	if (!rc)
 		rc = open_machines(s);
@@ -230,6 +256,7 @@ static int session_open(struct session *s)
 	return 0;
 }
 
+/* Now, not at the start: begin probes may have taken long. */
 static void start_timers(struct session *s)
 {
 	int64_t now = session_now(s);
@@ -242,6 +269,7 @@ static void start_timers(struct session *s)
 		    p->when == WHEN_TIMER && !p->elided)
 			timers_add(&s->timers, s->c->a, p, now);
 	}
+	/* -T counts from when probes run, too. */
 	if (s->o->timeout_ns)
 		timers_add_end(&s->timers, s->c->a, now + s->o->timeout_ns);
 }
@@ -267,6 +295,7 @@ static void report_child(struct session *s)
 		s->status = EXIT_FAILED;
 }
 
+/* What the reference prints at the end, and the exit status that follows. */
 static void closing_lines(struct session *s)
 {
 	report_child(s);
@@ -279,6 +308,7 @@ static void closing_lines(struct session *s)
 	if (!s->status && s->state == STATE_FAILED)
 		s->status = EXIT_FAILED;
 	output_flush(&s->out);
+	/* EPIPE is how `tally ... | head` ends: no error. */
 	if (s->out.error && s->out.error != -EPIPE) {
 		fprintf(stderr, "ERROR: cannot write the output: %s\n",
 			strerror(-s->out.error));
@@ -301,12 +331,18 @@ static void session_close(struct session *s)
 	output_close(&s->out);
 }
 
-/* The middle: from the begin probes to the last end probe. */
+/*
+ * The middle: from the begin probes to the last end probe. The order makes
+ * results complete: attach, run, stop and wait, end probes, results, ledger.
+ * Programs are only unloaded in session_close(), after the ledger has asked the
+ * kernel about them.
+ */
 static void live(struct session *s)
 {
 	s->start_wall_ns = session_wall(s);
 	run_begin(s);
 	output_flush(&s->out);
+	/* exit() in a begin probe: nothing is attached at all. */
 	if (s->state == STATE_STARTING) {
 		int rc = s->kern ? kern_attach(s) : 0;
 
@@ -316,6 +352,7 @@ static void live(struct session *s)
 		}
 		s->state = STATE_RUNNING;
 		start_timers(s);
+		/* Only now may the command run: everything listens. */
 		child_release(&s->child);
 		if (s->o->events)
 			vmrun_events(s);
@@ -340,6 +377,10 @@ int session_run(struct compile *c, struct gen *g, const struct run_options *o)
 	};
 
 	child_init(&s.child);
+	/*
+	 * Random periods differ between runs, but not between runs of one event
+	 * file.
+	 */
 	timers_init(&s.timers, o->events ? 0 : (uint64_t)session_now(&s));
 	index_codes(&s);
 	s.half_skips = arena_array(c->a, uint64_t, s.prog->probes.n + 1);

@@ -18,6 +18,7 @@ enum output_format {
 	FORMAT_METRICS,	/* as the script prints it, then OpenMetrics text */
 };
 
+/* From the command line; see options.def. Strings are argv's. */
 struct run_options {
 	const char *cmd;	   /* -c */
 	long pid;		   /* -x */
@@ -33,7 +34,7 @@ struct run_options {
 	bool quiet;		   /* -q */
 	bool no_warnings;	   /* -w */
 	bool timing;		   /* -t */
-	int verbose;
+	int verbose; /* number of -v */
 };
 
 /* Exit statuses: docs/errors.md, man page. */

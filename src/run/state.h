@@ -34,6 +34,7 @@ struct session_clock {
 };
 
 struct session {
+	/* Owned by the caller, for longer than the session: */
 	struct compile *c;
 	struct gen *g;
 	struct program *prog;
@@ -44,10 +45,10 @@ struct session {
 	uint64_t errors, skipped; /* of the host and of simulated probes */
 	uint64_t *half_skips;	/* by probe index: kernel probes on the host */
 
-	struct store *store;
-	struct vm *vm;
+	struct store *store; /* memory or kernel, see open_machines() */
+	struct vm *vm; /* runs host handlers, and kernel ones under --events */
 	const struct code **host_code, **kernel_code; /* by probe index */
-	struct vm_hooks hooks;
+	struct vm_hooks hooks; /* what the VM asks, answered in run/hooks.c */
 	struct output out;
 	struct session_clock clock;
 	struct timers timers;
@@ -56,20 +57,20 @@ struct session {
 
 	int64_t start_wall_ns;	/* when the probes started */
 
-	int epoll_fd, timer_fd, signal_fd;
+	int epoll_fd, timer_fd, signal_fd; /* -1: not open */
 	int64_t armed_ns;	/* deadline timer_fd is set to */
 	unsigned signals;	/* received */
 	bool no_note;		/* it was said that a handler was ended */
 	int64_t signal_ns;	/* when the first came while a handler ran */
-	bool loop_open;
+	bool loop_open; /* loop_close() has something to close */
 
-	struct map *warned;	/* texts of warn() */
+	struct map *warned;	/* texts of warn(); NULL: none yet */
 	struct vm_who *self;	/* tally's own identity, made when asked for */
 	struct events *events;	/* --events, or NULL */
 	const struct vm_event *event; /* simulated one being handled */
 };
 
-/* The clock as scripts see it. */
+/* The clock as scripts see it. ns; virtual under --events. */
 int64_t session_now(const struct session *s);
 /* CLOCK_REALTIME likewise. */
 int64_t session_wall(const struct session *s);
@@ -84,7 +85,10 @@ static inline bool session_live(const struct session *s)
 /* One line on stderr, after what stdout has been given so far. */
 void session_note(struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Runs a host probe's handler. false: a bug was found and reported. */
+/*
+ * Runs a host probe's handler. false: a bug was found and reported. Kicked
+ * timers run in the kernel instead.
+ */
 bool session_handle(struct session *s, const struct probe *p);
 /* The compiled handler of a probe for a place, or NULL. */
 const struct code *session_code(const struct session *s,
@@ -97,7 +101,10 @@ void hooks_error(struct session *s, const char *line);
 /* Prints it only: an error that a kernel program has counted itself. */
 void hooks_error_line(struct session *s, const char *line);
 void hooks_warn(struct session *s, const char *text);
-/* Ends the session, with a message, when n skips are more than MAXSKIPPED. */
+/*
+ * Ends the session, with a message, when n skips are more than MAXSKIPPED.
+ * true: it did.
+ */
 bool hooks_too_many_skips(struct session *s, uint64_t n);
 
 /* --- run/record.c -------------------------------------------------------- */

@@ -24,11 +24,13 @@ static uint64_t next_random(struct timers *t)
 	return z ^ (z >> 31);
 }
 
+/* Deadlines of one instant run in the order of the script. */
 static bool before(const struct deadline *a, const struct deadline *b)
 {
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
+/* The hole moves up until d fits; the same downwards in sift_down(). */
 static void sift_up(struct timers *t, unsigned i)
 {
 	struct deadline d = t->heap[i];
@@ -53,6 +55,7 @@ static void sift_down(struct timers *t)
 	t->heap[i] = d;
 }
 
+/* The old heap stays behind in the arena: a script has few timers. */
 static void push(struct timers *t, struct arena *a, struct deadline d)
 {
 	if (t->n == t->cap) {
@@ -66,7 +69,11 @@ static void push(struct timers *t, struct arena *a, struct deadline d)
 	sift_up(t, t->n++);
 }
 
-/* Time to the next run: the period, give or take randomize_ns. */
+/*
+ * Time to the next run: the period, give or take randomize_ns. Uniform over
+ * [period - r, period + r], in ns; at least 1, or a timer would be due for ever
+ * at one instant.
+ */
 static int64_t next_period(struct timers *t, const struct probe *p)
 {
 	int64_t ns = p->timer.period_ns, r = p->timer.randomize_ns;
@@ -119,6 +126,10 @@ bool timers_take(struct timers *t, int64_t now_ns,
 		return true;
 	}
 	step = next_period(t, d->probe);
+	/*
+	 * From the deadline, not from now: a period does not drift by how late
+	 * each run was.
+	 */
 	d->at_ns += step;
 	if (d->at_ns <= now_ns)
 		d->at_ns += (now_ns - d->at_ns) / step * step + step;

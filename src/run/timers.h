@@ -13,18 +13,19 @@ struct arena;
 struct probe;
 
 struct deadline {
-	int64_t at_ns;
+	int64_t at_ns; /* on the session's clock */
 	uint32_t order; /* ties: order of the script */
 	const struct probe *probe; /* NULL: -T */
 	bool repeats;
 };
 
 struct timers {
-	struct deadline *heap;
+	struct deadline *heap; /* in an arena; heap[0] is the earliest */
 	unsigned n, cap;
 	uint64_t random; /* state of the generator of .randomize */
 };
 
+/* seed: of .randomize. */
 void timers_init(struct timers *t, uint64_t seed);
 /* First due one period after now. */
 void timers_add(struct timers *t, struct arena *a, const struct probe *p,

@@ -39,17 +39,22 @@ int vmrun_open(struct session *s)
 		return EXIT_FAILED;
 	s->clock.is_virtual = true;
 	s->clock.now_ns = s->events->start_ns;
+	/* fake_time_ns moves the wall clock without touching the file. */
 	s->clock.wall_off_ns = s->events->wall_ns - s->events->start_ns +
 			       s->c->set.fake_time_ns;
 	return 0;
 }
 
+/* As resolved ("kernel.trace(...)") or as the script wrote it. */
 static bool is_hit(const struct probe *p, const char *point)
 {
 	return !strcmp(p->pp, point) || (p->pn && !strcmp(p->pn, point));
 }
 
-/* The probes of a point, in the script's order. */
+/*
+ * The probes of a point, in the script's order. Looked up once a point: a file
+ * has few points and many lines.
+ */
 static struct hit_list *hits_of(struct vmrun *r, const char *point)
 {
 	struct session *s = r->s;
@@ -69,7 +74,11 @@ static struct hit_list *hits_of(struct vmrun *r, const char *point)
 	return l;
 }
 
-/* Runs what is due up to and including a time, at its own time. */
+/*
+ * Runs what is due up to and including a time, at its own time. Timers and
+ * events are handled in the order of their times; a timer of an event's own
+ * time runs first.
+ */
 static void run_timers(struct session *s, int64_t until)
 {
 	const struct probe *p;
@@ -84,10 +93,12 @@ static void run_timers(struct session *s, int64_t until)
 		else if (!session_handle(s, p))
 			session_fail(s);
 	}
+	/* Also without a timer the clock moves on. */
 	if (s->state == STATE_RUNNING && until > s->clock.now_ns)
 		s->clock.now_ns = until;
 }
 
+/* One simulated event, one handler; as the kernel would run it. */
 static void run_probe(struct session *s, struct event *ev, struct probe *p)
 {
 	uint8_t ctx[EVENT_CTX] __attribute__((aligned(8)));
@@ -102,6 +113,7 @@ static void run_probe(struct session *s, struct event *ev, struct probe *p)
 		session_fail(s);
 		return;
 	}
+	/* Clocks are the event's: a handler that reads the time sees it. */
 	ev->vm.who = ev->who;
 	ev->vm.who.mono_ns = ev->time_ns;
 	ev->vm.who.wall_ns = ev->time_ns + s->clock.wall_off_ns;
@@ -114,9 +126,14 @@ static void run_probe(struct session *s, struct event *ev, struct probe *p)
 		s->status = EXIT_BUG;
 		session_fail(s);
 	}
+	/* The program has counted them in CONTROL, like one in the kernel. */
 	hooks_too_many_skips(s, s->skipped + c->skipped);
 }
 
+/*
+ * A point that no probe has is told once, at the end: most often it is
+ * misspelt.
+ */
 static void run_event(struct vmrun *r, struct event *ev)
 {
 	struct session *s = r->s;
@@ -146,6 +163,10 @@ void vmrun_events(struct session *s)
 		run_timers(s, ev.time_ns);
 		if (s->state == STATE_RUNNING)
 			run_event(&r, &ev);
+		/*
+		 * A signal ends a long file early; asking on every event would
+		 * be a system call each.
+		 */
 		if (!(++n % SIGNALS_EVERY))
 			loop_signals(s);
 	}
