@@ -203,8 +203,8 @@ static void add_binary(struct text *t, const struct conv *c, int64_t v)
 
 /*
  * %m and %M. precision bytes (1 without one) at the address; # says that it is
- * in user space. In the VM they are read now, in kernel handlers they were read
- * when the probe fired: rd then finds them in the record.
+ * in user space. Only host handlers come here: kernel handlers load the bytes
+ * when the probe fires (ir/build_print.c).
  */
 static int add_memory(struct text *t, const struct conv *c, uint64_t addr,
 		      text_reader rd, void *ctx, uint64_t *ret_bad)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -165,14 +166,24 @@ static void failed(struct session *s, int err)
 		s->status = EXIT_FAILED;
 }
 
+/* A pipe, /dev/stdout, ...: something to write to, and not to be replaced. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 /*
- * A whole new file or the old one: never half of one. Written next to the old
- * one, then renamed: another process that reads the path sees either.
+ * A whole new file or the old one: never half of one. It is written next to the
+ * old one and then renamed: a process that reads the path sees either.
  */
 static void write_snapshot(struct session *s, const struct snapshot *snap)
 {
 	const char *path = s->o->snapshot;
-	char *tmp = arena_printf(s->c->a, "%s.%d", path, (int)getpid());
+	bool direct = is_device(path);
+	const char *tmp = direct ? path : arena_printf(s->c->a, "%s.%d", path,
+						       (int)getpid());
 	FILE *f = fopen(tmp, "we");
 	int err;
 
@@ -180,25 +191,26 @@ static void write_snapshot(struct session *s, const struct snapshot *snap)
 		failed(s, errno);
 		return;
 	}
-	/*
-	 * Before rename(): after a power cut the new name must not stand for an
-	 * empty file.
-	 */
-	err = snapshot_write(snap, f) || fsync(fileno(f)) ? errno : 0;
-	/* Pipes and /dev/stdout cannot be synchronized, and need not be. */
+	errno = 0;
+	err = snapshot_write(snap, f) ? errno ? errno : EIO : 0;
+	/* Before the rename: after a power cut the new name must not stand for
+	 * an empty file. */
+	if (!err && !direct && fsync(fileno(f)))
+		err = errno;
+	/* Not every file system can. */
 	if (err == EINVAL || err == EROFS)
 		err = 0;
 	if (fclose(f) && !err)
 		err = errno;
-	if (!err && rename(tmp, path))
+	if (!err && !direct && rename(tmp, path))
 		err = errno;
-	if (err) {
+	if (!err)
+		return;
+	if (!direct)
 		unlink(tmp);
-		failed(s, err);
-	}
+	failed(s, err);
 }
 
-/* Results for other programs go where the script's output goes. */
 static void write_format(struct session *s, const struct snapshot *snap)
 {
 	const struct export_end end = {

@@ -10,8 +10,8 @@
 #include "store/sysbpf.h"
 
 /*
- * A key is copied to the program's stack, which has 512 bytes. Copying takes two
- * instructions a word.
+ * A key is copied to the program's stack, which has 512 bytes. Copying takes
+ * two instructions a word.
  */
 enum { KEY_MAX = 400, INSNS_MAX = 2 * KEY_MAX / 8 + 20 };
 

@@ -80,3 +80,11 @@ try a.json other.json
 try | head -n 1
 try -x 2>&1 | head -n 1
 tally --events a.events --snapshot /nowhere/x s.stp 2>&1 | grep ERROR
+
+# A pipe is written to, not replaced by a file of its name.
+mkfifo pipe
+timeout 10 cat pipe >piped &
+timeout 10 tally -w --events a.events --snapshot pipe s.stp >printed
+wait
+test -p pipe && tally merge --print piped | grep -c '^by\['
+ls pipe*
