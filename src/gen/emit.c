@@ -343,6 +343,15 @@ uint32_t emit_loc(struct emit *e)
 	return e->ins->loc;
 }
 
+bool emit_locked(const struct emit *e)
+{
+	const struct ir *ir = e->g->ir;
+	const struct probe *p = e->f->probe;
+
+	return p && e->ins->global && ir->lock_of && ir->probe_locks &&
+	       (ir->probe_locks[p->index] & ir->lock_of[e->ins->global->index]);
+}
+
 void emit_count(struct emit *e, uint32_t field, int t0, int t1)
 {
 	uint32_t off = e->plan->counts_off +

@@ -60,6 +60,8 @@ struct root {
 	bool slow_lock_used;
 	unsigned slow_lock;	/* label of the lock's slow path */
 	unsigned slow_lock_body;
+	bool evict_used;	/* isel_evict.c */
+	unsigned evict, evict_oldest, evict_drop;
 };
 
 struct emit {
@@ -174,6 +176,8 @@ bool emit_string_calls(struct emit *e, const struct ir_val *v, uint32_t n);
 /* Adds 1 to a counter of this program on this CPU: offset of the field in
  * struct probe_counts. Clobbers t0 and t1. */
 void emit_count(struct emit *e, uint32_t field, int t0, int t1);
+/* Is the instruction's global under a lock that this handler holds here? */
+bool emit_locked(const struct emit *e);
 /* The loc of the instruction, for messages. */
 uint32_t emit_loc(struct emit *e);
 

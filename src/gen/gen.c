@@ -16,7 +16,8 @@
 enum {
 	KERNEL_STACK = 512,
 	BODY_STACK = 64,      /* a loop body's own; most is the handler's */
-	LOCK_STACK = 64,      /* the lock's slow path and its callback */
+	LOCK_STACK = 64,      /* the lock's slow path and its callback; or those
+				 of evicting an element */
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
 	BODIES_DEEP = 8,
@@ -398,7 +399,7 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 	}
 	for (unsigned i = 0; i < BODIES_DEEP + 2; i++)
 		chain += below[i];
-	if (r->slow_lock_used)
+	if (r->slow_lock_used || r->evict_used)
 		chain += LOCK_STACK;
 	if (chain + 32 > KERNEL_STACK) {
 		complain(g->c, SCRATCH_FULL, &code->fn->probe->span, chain + 32,
@@ -409,6 +410,25 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 		return false;
 	code->frame = round32(units->e.frame) + chain;
 	return scratch_fits(g, code, r);
+}
+
+static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct emit *e);
+	} parts[] = {
+		{"evict", isel_evict},
+		{"evict_oldest", isel_evict_oldest},
+		{"evict_drop", isel_evict_drop},
+	};
+
+	u->e.as = as;
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		start_subprog(code, as, u->e.f, parts[i].name,
+			      LOCK_STACK / 2);
+		parts[i].make(&u->e);
+	}
 }
 
 static void emit_all(struct gen *g, struct unit *units, struct code *code,
@@ -422,6 +442,9 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		r->labels[i] = asm_label(&as);
 	r->slow_lock = asm_label(&as);
 	r->slow_lock_body = asm_label(&as);
+	r->evict = asm_label(&as);
+	r->evict_oldest = asm_label(&as);
+	r->evict_drop = asm_label(&as);
 	for (struct unit *u = units; u; u = u->next) {
 		if (u->e.body)
 			resolve_shared(u, r);
@@ -436,6 +459,8 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		start_subprog(code, &as, f, "lock_spin", LOCK_STACK / 2);
 		isel_slow_lock_body(&units->e);
 	}
+	if (r->evict_used)
+		emit_evict(units, code, &as);
 	take(code, &as);
 	check_length(g, code, &as);
 }

@@ -28,6 +28,7 @@ enum kernel_helper {
 	KH_RING_RESERVE = 131,
 	KH_RING_SUBMIT = 132,
 	KH_RING_DISCARD = 133,
+	KH_FOR_EACH = 164,
 	KH_LOOP = 181,
 	KH_LOOKUP_PERCPU = 195,
 };
@@ -107,6 +108,10 @@ void isel_sprint(struct emit *e);
 void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);
 void isel_slow_lock_body(struct emit *e);
+/* isel_evict.c */
+void isel_evict(struct emit *e);
+void isel_evict_oldest(struct emit *e);
+void isel_evict_drop(struct emit *e);
 /* isel_match.c */
 void isel_match(struct emit *e);
 /* isel_host.c: what the host answers with its own helpers */

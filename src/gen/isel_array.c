@@ -126,6 +126,28 @@ static void note_full(struct emit *e, uint32_t t, unsigned full)
 	asm_jmp(e->as, full);
 }
 
+/* Inserts the element if its key is not there yet; r0 = 0 or an error. */
+static void insert(struct emit *e, uint32_t key, uint32_t fresh)
+{
+	asm_map(e->as, R1, global(e)->map);
+	emit_tmp_addr(e, R2, key);
+	emit_tmp_addr(e, R3, fresh);
+	asm_imm(e->as, R4, BPF_NOEXIST);
+	asm_call(e->as, KH_MAP_UPDATE);
+}
+
+/* No room in a wrapping array: the oldest element makes some. Its lock is held,
+ * so nobody else takes the place. */
+static void insert_for_oldest(struct emit *e, uint32_t key, uint32_t fresh,
+			      unsigned full)
+{
+	asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, full);
+	asm_map(e->as, R1, global(e)->map);
+	e->root->evict_used = true;
+	asm_call_label(e->as, e->root->evict);
+	insert(e, key, fresh);
+}
+
 /*
  * r0 = address of the element's value: found, or made here with value v (NULL:
  * zero). When it was made with v, goes to `made`, else on. No room: counted,
@@ -138,25 +160,29 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 	unsigned hit = asm_label(e->as), full = asm_label(e->as);
 	unsigned again = asm_label(e->as);
 	uint32_t freed = emit_tmp(e, 8);
+	bool wraps = e->ins->global->wrap;
 	struct mem m;
 
 	with_key(e, key, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
-	known_full(e, freed, full);
+	if (!wraps)
+		known_full(e, freed, full);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, stamp));
 	asm_imm(e->as, R0, 1);
 	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
 	m = emit_tmp_mem(e, fresh, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
 	put_value(e, (struct mem){m.base, m.off + VALUE}, v);
-	asm_map(e->as, R1, global(e)->map);
-	emit_tmp_addr(e, R2, key);
-	emit_tmp_addr(e, R3, fresh);
-	asm_imm(e->as, R4, BPF_NOEXIST);
-	asm_call(e->as, KH_MAP_UPDATE);
+	insert(e, key, fresh);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, v ? made : again);
 	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, again);
-	note_full(e, freed, full);
+	if (wraps) {
+		insert_for_oldest(e, key, fresh, full);
+		asm_jifi32(e->as, BPF_JEQ, R0, 0, v ? made : again);
+		asm_jmp(e->as, full);
+	} else {
+		note_full(e, freed, full);
+	}
 	asm_bind(e->as, again);
 	with_key(e, key, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
@@ -187,14 +213,23 @@ static void add(struct emit *e)
 	unsigned full = asm_label(e->as), done = asm_label(e->as);
 
 	find_or_make(e, NULL, full);
-	if (!fetch) {
+	if (emit_locked(e)) {
+		/* 3 to 4 ns less than an atomic addition */
+		emit_load(e, R1, v);
+		asm_load(e->as, 8, R2, R0, VALUE);
+		asm_alu(e->as, BPF_ADD, R1, R2);
+		asm_store(e->as, 8, R0, VALUE, R1);
+	} else if (!fetch) {
 		asm_atomic(e->as, BPF_ADD, R0, VALUE, emit_use(e, v, R1));
+	} else {
+		emit_load(e, R2, v);
+		asm_atomic(e->as, BPF_ADD | BPF_FETCH, R0, VALUE, R2);
+	}
+	if (!fetch) {
 		asm_bind(e->as, full);
 		emit_ok(e);
 		return;
 	}
-	emit_load(e, R2, v);
-	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R0, VALUE, R2);
 	asm_mov(e->as, R0, R2);
 	asm_jmp(e->as, done);
 	asm_bind(e->as, full);

@@ -45,8 +45,25 @@ static void store(struct emit *e)
 	}
 }
 
+/* Nobody else changes it meanwhile: 3 to 4 ns less than an atomic addition.
+ * Who only reads it without the lock sees it before or after. */
+static void add_locked(struct emit *e, bool fetch)
+{
+	emit_load(e, R2, &e->ins->args[0]);
+	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	asm_load(e->as, 8, R0, R1, 0);
+	asm_alu(e->as, BPF_ADD, R2, R0);
+	asm_store(e->as, 8, R1, 0, R2);
+	if (fetch)
+		emit_put(e, R0);
+}
+
 static void add(struct emit *e, bool fetch)
 {
+	if (emit_locked(e)) {
+		add_locked(e, fetch);
+		return;
+	}
 	if (!fetch) {
 		int v = emit_use(e, &e->ins->args[0], R0);
 
@@ -69,6 +86,12 @@ static void modify(struct emit *e)
 	assert(e->ins->args[1].kind == VAL_NUM &&
 	       e->ins->args[1].num >= 0 && e->ins->args[1].num < 3);
 	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
+	if (emit_locked(e)) {
+		asm_load(e->as, 8, R2, R1, 0);
+		asm_alu(e->as, op[e->ins->args[1].num], R2, v);
+		asm_store(e->as, 8, R1, 0, R2);
+		return;
+	}
 	asm_atomic(e->as, op[e->ins->args[1].num], R1, 0, v);
 }
 

@@ -54,10 +54,6 @@ static bool goes_to_host(const struct split *s, const struct ir_block *b,
 	case OP_AHAS:
 	case OP_ADEL:
 		return i->global->type == TY_STATS && !plan_is_live(i->global);
-	case OP_ASET:
-	case OP_AADD:
-	case OP_AXADD: /* evicting the oldest needs order */
-		return i->global->wrap;
 	default:
 		return false;
 	}

@@ -45,7 +45,7 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 {
 	struct bpf_insn *insns, *insn;
 	const struct reloc *r;
-	unsigned i, j;
+	unsigned i;
 
 	insns = xcalloc(code->ninsns, sizeof(*insns));
 	memcpy(insns, code->insns, code->ninsns * sizeof(*insns));
@@ -64,18 +64,7 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 			insn[1].imm = (int32_t)r->off;
 			break;
 		case RELOC_FUNC:
-			/* A call, or the address of a callback (bpf_loop). */
-			insn->src_reg = insn->code == (BPF_JMP | BPF_CALL)
-					? BPF_PSEUDO_CALL : BPF_PSEUDO_FUNC;
-			for (j = 0; j < code->subprogs.n; j++)
-				/*
-				 * From the instruction behind this one, as all
-				 * of BPF's jumps.
-				 */
-				if (code->subprogs.v[j].func == r->func)
-					insn->imm = (int32_t)
-						code->subprogs.v[j].start -
-						(int32_t)r->insn - 1;
+			/* The assembler has put the distance there. */
 			break;
 		case RELOC_KFUNC:
 			if (with_kfuncs)

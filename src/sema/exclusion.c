@@ -534,6 +534,10 @@ static bool commute(const struct access_at *a, const struct access_at *b)
 {
 	if (a->kind != b->kind)
 		return false;
+	/* What makes an element may take another's place. */
+	if (a->v->wrap && a->v->type != TY_STATS && a->kind != AC_READ &&
+	    a->kind != AC_WALK)
+		return false;
 	return a->kind == AC_READ || a->kind == AC_ADD || a->kind == AC_FEED ||
 	       ((a->kind == AC_STAT || a->kind == AC_WALK) && !a->deletes &&
 		!b->deletes);

@@ -154,6 +154,9 @@ void *store_mem_lookup(struct store *s, unsigned map, const void *key,
 int store_mem_update(struct store *s, unsigned map, const void *key,
 		     const void *value, uint64_t flags, unsigned cpu);
 int store_mem_delete(struct store *s, unsigned map, const void *key);
+/* Walks a map: the next element's value, its key to key; NULL: no more. *pos:
+ * where it stands, UINT32_MAX to begin. */
+void *store_mem_next(struct store *s, unsigned map, uint32_t *pos, void *key);
 /* The live element value that addr lies in; false: none. */
 bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 		     uint64_t *ret_size);

@@ -369,6 +369,20 @@ int store_mem_delete(struct store *s, unsigned map, const void *key)
 	return htab_del(h, key) ? 0 : -ENOENT;
 }
 
+void *store_mem_next(struct store *s, unsigned map, uint32_t *pos, void *key)
+{
+	struct mem_map *m = NULL;
+	struct htab *h = table_of(s, map, &m);
+
+	if (!h || m->ncpus > 1)
+		return NULL;
+	*pos = *pos == HTAB_NONE ? htab_first(h) : htab_next(h, *pos);
+	if (*pos == HTAB_NONE)
+		return NULL;
+	memcpy(key, htab_key(h, *pos), s->plan->maps.v[map & 0xffff].key_size);
+	return htab_value(h, *pos);
+}
+
 /* Values only, not keys: that is what a program gets pointers to. */
 bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 		     uint64_t *ret_size)

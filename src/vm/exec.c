@@ -540,9 +540,9 @@ out:
 /* clang-format on */
 
 int exec_run(struct vm *vm, struct image *img, uint32_t pc,
-	     const uint64_t args[3], uint64_t frame, uint64_t *ret_r0)
+	     const uint64_t args[4], uint64_t frame, uint64_t *ret_r0)
 {
-	uint64_t r[16] = {0, args[0], args[1], args[2]};
+	uint64_t r[16] = {0, args[0], args[1], args[2], args[3]};
 	uint64_t lo = vm->stack_lo, size = vm->stack_size;
 	uint64_t start = vm->budget;
 	struct calls calls = {0};

@@ -168,10 +168,8 @@ static void decode(struct op *o, const struct bpf_insn *i, uint32_t at)
 
 static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 {
-	const struct code *code = img->code;
 	struct store *s = vm->s;
 	struct op *o;
-	unsigned i;
 
 	if (r->insn >= img->n)
 		return false;
@@ -191,20 +189,9 @@ static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 			return false;
 		return true;
 	case RELOC_FUNC:
-		for (i = 0; i < code->subprogs.n; i++)
-			if (i && code->subprogs.v[i].func == r->func)
-				break;
-		if (i < code->subprogs.n && i) {
-			if (o->code == CODE_LDDW) {
-				o->imm = (int64_t)(VM_FUNC_TAG |
-						   code->subprogs.v[i].start);
-			} else {
-				o->code = CODE_LOCAL;
-				o->off = (int32_t)(code->subprogs.v[i].start -
-						   r->insn - 1);
-			}
+		/* A callback's distance is in the instruction. */
+		if (o->code == CODE_LDDW)
 			return true;
-		}
 		o->code = CODE_FAR;
 		o->imm = r->func;
 		return r->func < vm->g->codes.n;

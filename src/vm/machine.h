@@ -175,11 +175,11 @@ struct image *image_bare(struct vm *vm, const struct bpf_insn *insns,
 			 uint32_t n);
 void image_free(struct image *img);
 /*
- * Runs from pc with r1..r3. 0 with *ret_r0, or -1 when vm->halt is set. frame:
+ * Runs from pc with r1..r4. 0 with *ret_r0, or -1 when vm->halt is set. frame:
  * where r10 points.
  */
 int exec_run(struct vm *vm, struct image *img, uint32_t pc,
-	     const uint64_t args[3], uint64_t frame, uint64_t *ret_r0);
+	     const uint64_t args[4], uint64_t frame, uint64_t *ret_r0);
 /* The program is wrong: stops the machine. Returns 0. */
 uint64_t vm_failed(struct vm *vm, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -3,8 +3,11 @@
 #include "vm/sim.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include <linux/bpf.h>
+
+#include "base/xalloc.h"
 
 enum { LOOP_MAX = 1 << 23 };
 
@@ -21,6 +24,8 @@ vm_helper *sim_helper_at(int64_t id)
 		return sim_lookup_percpu;
 	case BPF_FUNC_loop:
 		return sim_loop;
+	case BPF_FUNC_for_each_map_elem:
+		return sim_for_each;
 	case BPF_FUNC_ktime_get_ns:
 	case BPF_FUNC_ktime_get_boot_ns:
 		return sim_ktime;
@@ -181,12 +186,53 @@ uint64_t sim_loop(struct vm *vm, const uint64_t *a)
 		return vm_failed(vm, "loops nest too deep");
 	vm->loops++;
 	for (i = 0; i < (uint32_t)a[0] && !r0 && vm->halt == HALT_NO; i++) {
-		const uint64_t args[3] = {i, a[2]};
+		const uint64_t args[4] = {i, a[2]};
 
 		exec_run(vm, img, (uint32_t)a[1], args, vm->stack_lo, &r0);
 		/* The callback's own calls of helpers do not change it. */
 		vm->current = img;
 	}
 	vm->loops--;
+	return i;
+}
+
+/* bpf_for_each_map_elem(map, callback, context, flags): elements visited. The
+ * callback may remove the one it is at, and then has to end the walk. */
+uint64_t sim_for_each(struct vm *vm, const uint64_t *a)
+{
+	struct image *img = vm->current;
+	unsigned map, n = vm->nregions;
+	const struct plan_map *m = sim_map(vm, a[0], &map);
+	uint64_t r0 = 0, i;
+	uint32_t at = UINT32_MAX;
+	uint8_t *key;
+	void *value;
+
+	if (!m)
+		return 0;
+	if ((a[1] & VM_TAG_MASK) != (VM_FUNC_TAG & VM_TAG_MASK))
+		return vm_failed(vm, "%#llx is not a callback",
+				 (unsigned long long)a[1]);
+	if (a[3])
+		return (uint64_t)-EINVAL;
+	if (vm->loops == VM_MAX_LOOPS)
+		return vm_failed(vm, "loops nest too deep");
+	key = xmalloc(m->key_size);
+	mem_region(vm, (uint64_t)(uintptr_t)key, key, m->key_size, false);
+	vm->loops++;
+	for (i = 0; !r0 && vm->halt == HALT_NO; i++) {
+		value = store_mem_next(vm->s, map, &at, key);
+		if (!value)
+			break;
+		exec_run(vm, img, (uint32_t)a[1],
+			 (const uint64_t[4]){a[0], (uint64_t)(uintptr_t)key,
+					     (uint64_t)(uintptr_t)value, a[2]},
+			 vm->stack_lo, &r0);
+		vm->current = img;
+	}
+	vm->loops--;
+	vm->nregions = n;
+	vm->last = (struct region){0};
+	free(key);
 	return i;
 }

@@ -8,7 +8,7 @@
 
 /* sim.c: maps and loops */
 vm_helper sim_map_lookup, sim_map_update, sim_map_delete, sim_lookup_percpu,
-    sim_loop;
+    sim_loop, sim_for_each;
 /* sim_event.c: who, when, memory */
 vm_helper sim_ktime, sim_prandom, sim_cpu, sim_pid_tgid, sim_uid_gid, sim_comm,
     sim_task, sim_jiffies, sim_read_user, sim_read_kernel, sim_read_user_str,

@@ -190,7 +190,7 @@ static void count_skip(struct vm *vm)
 /* Runs with r1 = arg, then ends the handler: errors, locks, iterations. */
 static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 {
-	const uint64_t args[3] = {arg};
+	const uint64_t args[4] = {arg};
 	uint64_t r0;
 
 	vm->running = true;
@@ -340,7 +340,7 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 int vm_run_insns(struct vm *vm, const struct bpf_insn *insns, uint32_t n,
 		 void *ctx, size_t ctx_size, uint64_t *ret_r0)
 {
-	const uint64_t args[3] = {(uint64_t)(uintptr_t)ctx, ctx_size};
+	const uint64_t args[4] = {(uint64_t)(uintptr_t)ctx, ctx_size};
 	struct image *img;
 	int err;
 

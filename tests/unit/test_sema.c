@@ -231,6 +231,10 @@ TEST(lock_needed)
 	CHECK_STR(locks("global n " K "{ for (i = 0; i < 3; i++) n = i } " T
 			"{ println(n) }"),
 		  "aa");
+	/* What makes an element may take the place of one at hand. */
+	CHECK_STR(locks("global a%[4] " K "{ a[pid()]++ } "
+			"probe end { println(a[1]) }"),
+		  "a-");
 	/* Through functions, and in conditions. */
 	CHECK_STR(locks("global n function f() { n = n + 1 } " K
 			"{ f() } probe end { println(n) }"),

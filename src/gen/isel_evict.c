@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A full array that wraps (a%) gives up its oldest element: the one with the
+ * lowest stamp, of insertion. Two walks over the map, which the kernel makes by
+ * a callback per element: one finds the stamp, one removes whose it is. The
+ * handler holds the array's lock. About 10 ns an element, only when an element
+ * is made while the array is full; 2,048 are 20 to 30 us.
+ */
+#include "gen/isel.h"
+
+#include <stddef.h>
+
+/* evict()'s frame, the context of both callbacks. */
+enum { F_MAP = -8, F_STAMP = -16 };
+
+enum { STAMP = offsetof(struct plain_value, stamp) };
+
+static void walk(struct emit *e, unsigned body)
+{
+	struct assembler *as = e->as;
+
+	asm_load(as, 8, R1, FP, F_MAP);
+	asm_func(as, R2, e->f->index, body);
+	asm_mov(as, R3, FP);
+	asm_imm(as, R4, 0);
+	asm_call(as, KH_FOR_EACH);
+}
+
+/* evict(r1 = map) */
+void isel_evict(struct emit *e)
+{
+	struct assembler *as = e->as;
+
+	asm_bind(as, e->root->evict);
+	asm_store(as, 8, FP, F_MAP, R1);
+	asm_storei(as, 8, FP, F_STAMP, -1);
+	walk(e, e->root->evict_oldest);
+	walk(e, e->root->evict_drop);
+	asm_imm(as, R0, 0);
+	asm_exit(as);
+}
+
+/* (r1 = map, r2 = key, r3 = value, r4 = frame): the lowest stamp so far. */
+void isel_evict_oldest(struct emit *e)
+{
+	struct assembler *as = e->as;
+	unsigned next = asm_label(as);
+
+	asm_bind(as, e->root->evict_oldest);
+	asm_load(as, 8, R1, R3, STAMP);
+	asm_load(as, 8, R2, R4, F_STAMP);
+	asm_jif(as, BPF_JGE, R1, R2, next);
+	asm_store(as, 8, R4, F_STAMP, R1);
+	asm_bind(as, next);
+	asm_imm(as, R0, 0);
+	asm_exit(as);
+}
+
+/* Likewise: removes the element with that stamp, and ends the walk. */
+void isel_evict_drop(struct emit *e)
+{
+	struct assembler *as = e->as;
+	unsigned next = asm_label(as);
+
+	asm_bind(as, e->root->evict_drop);
+	asm_load(as, 8, R3, R3, STAMP);
+	asm_load(as, 8, R4, R4, F_STAMP);
+	asm_jif(as, BPF_JNE, R3, R4, next);
+	asm_call(as, KH_MAP_DELETE);
+	asm_imm(as, R0, 1);
+	asm_exit(as);
+	asm_bind(as, next);
+	asm_imm(as, R0, 0);
+	asm_exit(as);
+}
