@@ -82,6 +82,12 @@ struct gen {
 	VEC(struct code *) codes; /* by ir_func.index; NULL for loop bodies */
 };
 
+/*
+ * Frames of the kernel's stack that are not the probed code's: a program that
+ * is called through a tracepoint or a trampoline sees itself and its caller
+ * first. With pt_regs the walk starts where those say.
+ */
+unsigned gen_own_frames(enum prog_kind k);
 /* False: the instruction can only be done on the host. For ir.kernel_can. */
 bool gen_kernel_can(const struct ir_func *f, const struct ir_ins *i);
 /* Compiles all functions. Limits that are exceeded are reported on the script's

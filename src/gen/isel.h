@@ -20,6 +20,7 @@ enum kernel_helper {
 	KH_UID_GID = 15,
 	KH_COMM = 16,
 	KH_TASK = 35,
+	KH_GET_STACK = 67,
 	KH_READ_USER = 112,
 	KH_READ_KERNEL = 113,
 	KH_READ_USER_STR = 114,
@@ -29,6 +30,7 @@ enum kernel_helper {
 	KH_RING_SUBMIT = 132,
 	KH_RING_DISCARD = 133,
 	KH_FOR_EACH = 164,
+	KH_SNPRINTF = 165,
 	KH_LOOP = 181,
 	KH_LOOKUP_PERCPU = 195,
 };
@@ -86,6 +88,8 @@ void isel_ctx(struct emit *e);
 void isel_builtin(struct emit *e);
 /* isel_task.c: built-ins about tasks and registers; false: not one of them */
 bool isel_task(struct emit *e);
+/* isel_stack.c: stacks; likewise */
+bool isel_stack(struct emit *e);
 /* isel_text.c: built-ins about strings and memory */
 void isel_text(struct emit *e);
 /* False: only the host can call this built-in with these operands. */

@@ -170,7 +170,8 @@ static bool session(struct emit *e)
 
 void isel_builtin(struct emit *e)
 {
-	if (who(e) || when(e) || session(e) || isel_task(e)) {
+	if (who(e) || when(e) || session(e) || isel_task(e) ||
+	    isel_stack(e)) {
 		emit_ok(e);
 		return;
 	}

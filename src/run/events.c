@@ -251,6 +251,26 @@ static int read_args(struct events *e, struct event *ev, const char *value)
 	}
 }
 
+/* stack=0x1,0x2 */
+static int read_stack(struct events *e, const char *name, const char *value,
+		      const uint64_t **ret, unsigned *ret_n)
+{
+	uint64_t *v = arena_array(e->c->a, uint64_t, strlen(value) / 2 + 1);
+	const char *end;
+	unsigned n = 0;
+
+	for (;; value = end + 1) {
+		if (!read_u64(value, &end, &v[n++]) || (*end && *end != ','))
+			return wrong(e, "%s= takes addresses with commas "
+				     "between", name);
+		if (!*end)
+			break;
+	}
+	*ret = v;
+	*ret_n = n;
+	return 0;
+}
+
 /* @ADDR="text", @ADDR=00ff.., @ADDR:SIZE=NUMBER. The bytes replace the value in
  * the line. */
 static int read_mem(struct events *e, struct event *ev, const char *name,
@@ -337,6 +357,12 @@ static int read_word(struct events *e, struct event *ev, char *word)
 		return who_text(e, ev->who.pcomm, value);
 	if (!strcmp(word, "args"))
 		return read_args(e, ev, value);
+	if (!strcmp(word, "stack"))
+		return read_stack(e, word, value, &ev->vm.stack,
+				  &ev->vm.nstack);
+	if (!strcmp(word, "ustack"))
+		return read_stack(e, word, value, &ev->vm.ustack,
+				  &ev->vm.nustack);
 	if (*word == '@')
 		return read_mem(e, ev, word, value);
 	if (!strncmp(word, "ctx+", 4))

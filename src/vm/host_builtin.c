@@ -83,7 +83,7 @@ uint64_t builtin_run(struct vm *vm, enum builtin_id id,
 
 	if (builtin_who(vm, id, b, &ret) || builtin_string(vm, id, b, &ret) ||
 	    builtin_session(vm, id, b, &ret) || builtin_time(vm, id, b, &ret) ||
-	    builtin_memory(vm, id, b, &ret))
+	    builtin_memory(vm, id, b, &ret) || builtin_symbol(vm, id, b, &ret))
 		return ret;
 	return vm_raise(vm, b->loc,
 			"%s() needs the registers of a kernel event",

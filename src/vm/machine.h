@@ -125,6 +125,7 @@ struct vm {
 	struct vm_iter **iters;
 	unsigned niters;
 	struct vm_match match;
+	struct symbol_book *symbols; /* NULL: not asked for yet */
 	struct vm_tokens tokens;
 	struct vm_reserved reserved[VM_MAX_RESERVED];
 	struct vm_reserved *queue; /* records to hand over after the run */
@@ -240,6 +241,11 @@ bool builtin_match(struct vm *vm, enum builtin_id id,
 		   const struct builtin_call *b, uint64_t *ret);
 bool builtin_who(struct vm *vm, enum builtin_id id,
 		 const struct builtin_call *b, uint64_t *ret);
+/* Reads the kernel's symbols when the script asks for any: later it would hold
+ * up events. */
+void symbols_prepare(struct vm *vm);
+bool builtin_symbol(struct vm *vm, enum builtin_id id,
+		    const struct builtin_call *b, uint64_t *ret);
 bool builtin_memory(struct vm *vm, enum builtin_id id,
 		    const struct builtin_call *b, uint64_t *ret);
 

@@ -44,6 +44,10 @@ vm_helper *sim_helper_at(int64_t id)
 		return sim_task;
 	case BPF_FUNC_jiffies64:
 		return sim_jiffies;
+	case BPF_FUNC_get_stack:
+		return sim_get_stack;
+	case BPF_FUNC_snprintf:
+		return sim_snprintf;
 	case BPF_FUNC_probe_read_user:
 		return sim_read_user;
 	case BPF_FUNC_probe_read:

@@ -3,6 +3,7 @@
 #include "vm/sim.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Some address in the kernel's half, the same for a thread. */
@@ -134,4 +135,53 @@ uint64_t sim_read_user_str(struct vm *vm, const uint64_t *a)
 uint64_t sim_read_kernel_str(struct vm *vm, const uint64_t *a)
 {
 	return read_string(vm, a, 0);
+}
+
+/* bpf_get_stack(ctx, buffer, size, flags): bytes written. */
+uint64_t sim_get_stack(struct vm *vm, const uint64_t *a)
+{
+	bool user = a[3] & BPF_F_USER_STACK;
+	uint64_t skip = a[3] & BPF_F_SKIP_FIELD_MASK;
+	const uint64_t *from = NULL;
+	unsigned n = 0, max = (unsigned)(a[2] / 8);
+	uint8_t *dst = mem_at(vm, a[1], a[2], true);
+
+	if (!dst)
+		return (uint64_t)-EINVAL;
+	/* Of the program itself the event file says nothing. */
+	if (!user && vm->probe) {
+		unsigned own = gen_own_frames(vm->probe->prog);
+
+		skip -= skip < own ? skip : own;
+	}
+	if (vm->event) {
+		from = user ? vm->event->ustack : vm->event->stack;
+		n = user ? vm->event->nustack : vm->event->nstack;
+	}
+	if (n <= skip)
+		return (uint64_t)-EFAULT;
+	n -= (unsigned)skip;
+	if (n > max)
+		n = max;
+	memcpy(dst, from + skip, 8ull * n);
+	return 8ull * n;
+}
+
+/* bpf_snprintf() of one address, the only format that is made for it. */
+uint64_t sim_snprintf(struct vm *vm, const uint64_t *a)
+{
+	uint8_t *dst = mem_at(vm, a[0], a[1], true);
+	const uint8_t *v = mem_at(vm, a[3], 8, false);
+	size_t n;
+	const char *fmt = mem_str(vm, a[2], 16, &n);
+	uint64_t addr;
+
+	if (!dst || !v)
+		return (uint64_t)-EINVAL;
+	if (a[4] != 8 || (strcmp(fmt, "0x%llx") && strcmp(fmt, " 0x%llx")))
+		return vm_failed(vm, "format '%s'", fmt);
+	memcpy(&addr, v, 8);
+	return 1 + (uint64_t)snprintf((char *)dst, a[1], "%s0x%llx",
+				      *fmt == ' ' ? " " : "",
+				      (unsigned long long)addr);
 }

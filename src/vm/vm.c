@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/xalloc.h"
+#include "types/symbol.h"
 #include "vm/machine.h"
 
 enum { MEGA = 1 << 20 };
@@ -81,6 +82,7 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	vm->max_actions = action_limit(vm);
 	vm->tick_ns = tick_of(vm);
 	mem_setup(vm);
+	symbols_prepare(vm);
 	return vm;
 }
 
@@ -106,6 +108,7 @@ void vm_free(struct vm *vm)
 	for (i = 0; i < vm->nimages; i++)
 		image_free(vm->images[i]);
 	iters_free(vm);
+	symbol_book_free(vm->symbols);
 	records_drop(vm);
 	free(vm->queue);
 	free(vm->images);

@@ -74,6 +74,9 @@ struct vm_event {
 		size_t n;
 	} mem[16];
 	unsigned nmem;
+	/* addresses of the kernel's and the user's stack, innermost first */
+	const uint64_t *stack, *ustack;
+	unsigned nstack, nustack;
 };
 int vm_run_kernel(struct vm *vm, const struct code *code,
 		  const struct vm_event *e);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* From an address of the kernel or of a process to the function it lies in. */
+#ifndef TYPES_SYMBOL_H
+#define TYPES_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compile.h"
+
+/* What is known of an address. Texts belong to the compile's arena. */
+struct symbol {
+	const char *name;   /* NULL: no function is known to be there */
+	const char *module; /* "kernel", a module's name, a file's path; NULL */
+	uint64_t off, size; /* from the function's start; its size, 0 unknown */
+	uint64_t base_off;  /* user: from the file's start, without a name */
+};
+
+struct symbol_book;
+
+struct symbol_book *symbol_book_new(struct compile *c);
+void symbol_book_free(struct symbol_book *b);
+
+/* Reads /proc/kallsyms, which takes 10 to 30 ms and more when the machine is
+ * busy: better before there are events. symbol_of_kernel() does it, too. */
+void symbol_read_kernel(struct symbol_book *b);
+void symbol_of_kernel(struct symbol_book *b, uint64_t addr,
+		      struct symbol *ret);
+/*
+ * The mappings of a process change: symbol_use_process() reads them anew, and
+ * keeps the ones it had when the process is gone. Symbols of a file are read
+ * once.
+ */
+void symbol_use_process(struct symbol_book *b, int pid);
+void symbol_of_process(struct symbol_book *b, int pid, uint64_t addr,
+		       struct symbol *ret);
+
+#endif
