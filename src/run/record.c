@@ -20,24 +20,14 @@ static void bug(struct session *s, const char *what)
 
 /*
  * %m and %M of a record: only a simulated event still has its memory. A kernel
- * handler has loaded the bytes itself (ir/build_print.c).
+ * handler has loaded the bytes itself, unless their number is only known when
+ * it runs (ir/build_print.c).
  */
 static int read_memory(void *ctx, uint64_t addr, void *dst, size_t n, int user)
 {
 	const struct session *s = ctx;
-	const struct vm_event *e = s->event;
-	unsigned i;
 
-	for (i = 0; e && i < e->nmem; i++) {
-		if (addr < e->mem[i].addr ||
-		    addr - e->mem[i].addr > e->mem[i].n ||
-		    n > e->mem[i].n - (addr - e->mem[i].addr))
-			continue;
-		memcpy(dst, (const char *)e->mem[i].bytes +
-		       (addr - e->mem[i].addr), n);
-		return 0;
-	}
-	return -EFAULT;
+	return vm_event_memory(s->event, addr, dst, n) ? 0 : -EFAULT;
 }
 
 /* id: the format's number. The length was fixed when the program was made. */
@@ -74,39 +64,16 @@ static void take_print(struct session *s, const struct probe *p, uint32_t id,
 	text_free(&t);
 }
 
-/* " near operator '/' at x.stp:1:9" */
-static void add_place(struct text *t, const struct span *at, const char *before,
-		      const char *after)
-{
-	if (!at->src || !at->line)
-		return;
-	text_addf(t, "%s", before);
-	if (at->text && at->kind != TOK_NONE)
-		text_addf(t, "%s '%s' at ", tok_kind_name(at->kind), at->text);
-	text_addf(t, "%s:%u:%u%s", at->src->name, at->line, at->col, after);
-}
-
 /* An error of a kernel handler, which has counted it. Calls were inlined: the
  * place knows its callers. */
 static void take_error(struct session *s, const struct probe *p, uint32_t loc,
 		       const char *msg, int len)
 {
-	const struct ir *ir = s->g->ir;
 	struct text t = { 0 };
-	unsigned depth;
 	uint64_t n;
 
 	text_addf(&t, "ERROR: %.*s", len, msg);
-	/*
-	 * locs form chains, place to caller; a recursion of the script's is
-	 * cut.
-	 */
-	for (depth = 0; loc < ir->locs.n && depth < 64; depth++) {
-		add_place(&t, &ir->locs.v[loc].span,
-			  depth ? " (called from " : " near ",
-			  depth ? ")" : "");
-		loc = (uint32_t)ir->locs.v[loc].caller;
-	}
+	vm_place_text(&t, s->g->ir, loc);
 	text_addf(&t, " in probe %s", p->pp);
 	/* Errors that were on their way when the session failed are counted,
 	 * but only the first one is its reason. */

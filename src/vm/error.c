@@ -11,6 +11,10 @@
 
 #include <string.h>
 
+/*
+ * A fault is a bug of ours, not of the script: the first one is kept, since
+ * what follows it is only its echo.
+ */
 uint64_t vm_failed(struct vm *vm, const char *fmt, ...)
 {
 	va_list ap;
@@ -24,6 +28,10 @@ uint64_t vm_failed(struct vm *vm, const char *fmt, ...)
 	return 0;
 }
 
+/*
+ * Remembers the calls in progress; their stack is unwound before anybody
+ * prints.
+ */
 static void set_error(struct vm *vm, uint64_t loc)
 {
 	struct vm_error *e = &vm->err;
@@ -33,10 +41,18 @@ static void set_error(struct vm *vm, uint64_t loc)
 	e->at = NULL;
 	e->loc = loc > UINT32_MAX ? UINT32_MAX : (uint32_t)loc;
 	e->nchain = 0;
+	/*
+	 * Innermost first, as the message has them; deeper ones than
+	 * VM_MAX_CHAIN are left out.
+	 */
 	for (i = vm->ncalls; i > 0 && e->nchain < VM_MAX_CHAIN; i--)
 		e->chain[e->nchain++] = vm->calls[i - 1];
 }
 
+/*
+ * The text is cut to a string of the language: a catch block may take it into a
+ * variable. A second error before the first is taken replaces it.
+ */
 uint64_t vm_raise(struct vm *vm, uint64_t loc, const char *fmt, ...)
 {
 	va_list ap;
@@ -48,6 +64,10 @@ uint64_t vm_raise(struct vm *vm, uint64_t loc, const char *fmt, ...)
 	return 0;
 }
 
+/*
+ * "Final": no catch block sees it. The interpreter stops when the helper
+ * returns; run_from() then ends the handler.
+ */
 uint64_t vm_raise_final(struct vm *vm, uint64_t loc, bool quiet,
 			const char *text)
 {
@@ -90,6 +110,10 @@ static void add_chain(struct text *t, const struct ir *ir, uint32_t loc,
 		add_place(t, ir, loc, " near ", "");
 	else
 		add_place(t, ir, loc, " (called from ", ")");
+	/*
+	 * Bounded: a chain of places is the compiler's, but this is how crashes
+	 * end.
+	 */
 	while (ir && loc < ir->locs.n && ir->locs.v[loc].caller >= 0 &&
 	       depth++ < VM_MAX_CHAIN) {
 		loc = (uint32_t)ir->locs.v[loc].caller;
@@ -97,6 +121,12 @@ static void add_chain(struct text *t, const struct ir *ir, uint32_t loc,
 	}
 }
 
+void vm_place_text(struct text *t, const struct ir *ir, uint32_t loc)
+{
+	add_chain(t, ir, loc, true);
+}
+
+/* As the reference lays it out; the line as a whole is cut like a string. */
 void vm_uncaught(struct vm *vm)
 {
 	const struct ir *ir = vm->g ? vm->g->ir : NULL;
@@ -119,12 +149,14 @@ void vm_uncaught(struct vm *vm)
 		text_addf(&t, " in probe %s", vm->probe->pp);
 	if (t.n > max)
 		t.s[max] = '\0';
+	/* A handler that failed is counted by who ran it: vm->result. */
 	vm->result = 1;
 	if (vm->hooks.error)
 		vm->hooks.error(vm->hooks.ctx, vm->probe, t.s ? t.s : "");
 	text_free(&t);
 }
 
+/* A text of any length may come; what is longer than a screen is cut. */
 void vm_warn(struct vm *vm, const char *fmt, ...)
 {
 	char buf[1024];

@@ -16,6 +16,7 @@ static size_t escape_one(const char *s, size_t n, char *buf, size_t *ret_used)
 	size_t len = utf8_len(s, n), i;
 	uint32_t code;
 
+	/* Bytes that are no UTF-8 are escaped one by one, in octal. */
 	*ret_used = 1;
 	if (at)
 		return (size_t)snprintf(buf, 12, "\\%c", to[at - from]);
@@ -23,9 +24,11 @@ static size_t escape_one(const char *s, size_t n, char *buf, size_t *ret_used)
 		buf[0] = (char)c;
 		return 1;
 	}
+	/* len 0 or 1: no character of several bytes. */
 	if (len < 2)
 		return (size_t)snprintf(buf, 12, "\\%03o", c);
 	*ret_used = len;
+	/* The first byte's payload: 5, 4 or 3 bits for 2, 3 or 4 bytes. */
 	code = c & (0x7fu >> len);
 	for (i = 1; i < len; i++)
 		code = code << 6 | ((uint8_t)s[i] & 0x3f);
@@ -42,6 +45,10 @@ void text_escape(struct text *t, const char *s, size_t n, size_t max,
 	if (quoted) {
 		text_add(t, "\"", 1);
 		start++;
+		/*
+		 * The two quotes are of max, and three of the rest are dots
+		 * when it is cut.
+		 */
 		room = (max < 5 ? 5 : max) - 2;
 	}
 	/* Where to cut, should it not fit: before quote and dots. */
@@ -52,6 +59,7 @@ void text_escape(struct text *t, const char *s, size_t n, size_t max,
 			break;
 		text_add(t, buf, len);
 		i += used;
+		/* Behind this escape there is room for the dots. */
 		if (!quoted || t->n - start <= room - 3)
 			keep = t->n;
 	}

@@ -18,7 +18,10 @@ enum {
 	SLICE = 4 << 20,    /* instructions between looks at ^C */
 };
 
-/* Loads and stores need not be aligned. */
+/*
+ * Loads and stores need not be aligned. Packed, so the compiler makes unaligned
+ * accesses; may_alias, since the same bytes are read in other sizes.
+ */
 struct un64 {
 	uint64_t v;
 } __attribute__((packed, may_alias));
@@ -32,18 +35,26 @@ struct un8 {
 	uint8_t v;
 } __attribute__((packed, may_alias));
 
-/* Where a call returns to. */
+/*
+ * Where a call returns to. r6 to r9 are the callee's to use and the caller's to
+ * keep, so they are saved here; r10 is the caller's frame.
+ */
 struct call {
 	struct image *img;
 	uint32_t pc;
 	uint64_t r6, r7, r8, r9, r10;
 };
 
+/* One run's; nested runs (callbacks) have their own. */
 struct calls {
 	struct call *v;
 	unsigned n, cap;
 };
 
+/*
+ * The host address of n bytes a program names; NULL: not its. First the stack,
+ * then the region used last: together nearly every access.
+ */
 static inline uint8_t *at(struct vm *vm, uint64_t addr, unsigned n, bool write)
 {
 	uint64_t off = addr - vm->stack_lo;
@@ -67,7 +78,11 @@ static bool reads_as_zero(const struct vm *vm, uint64_t addr)
 	       (addr < 4096 || addr >= 0xffff800000000000ull);
 }
 
-/* Bytes of stack of the subprogram that starts at pc. */
+/*
+ * Bytes of stack of the subprogram that starts at pc. Codes without subprograms
+ * have one frame for all; host code's may be larger than the kernel's 512
+ * bytes.
+ */
 static uint32_t frame_of(const struct image *img, uint32_t pc)
 {
 	uint32_t frame = VM_FRAME;
@@ -85,7 +100,11 @@ static uint32_t frame_of(const struct image *img, uint32_t pc)
 	return ((frame ? frame : 8) + 15) & ~15u;
 }
 
-/* Makes [fp - frame, stack top) touchable; false: the stack is used up. */
+/*
+ * Makes [fp - frame, stack top) touchable; false: the stack is used up. The
+ * memory above fp belongs to callers and stays touchable: arguments are passed
+ * by address.
+ */
 static bool frame_open(struct vm *vm, uint64_t fp, uint32_t frame)
 {
 	uint64_t bottom = (uint64_t)(uintptr_t)vm->stack;
@@ -97,6 +116,7 @@ static bool frame_open(struct vm *vm, uint64_t fp, uint32_t frame)
 	return true;
 }
 
+/* false: more calls than the language's limit can have asked for. */
 static bool push_call(struct calls *calls, struct image *img, uint32_t pc,
 		      const uint64_t *r)
 {
@@ -118,6 +138,10 @@ static bool push_call(struct calls *calls, struct image *img, uint32_t pc,
 	return true;
 }
 
+/*
+ * The value in `bits` with its bytes turned around; cut() and extend()
+ * likewise.
+ */
 static uint64_t swap(uint64_t v, unsigned bits)
 {
 	return bits == 16   ? __builtin_bswap16((uint16_t)v)
@@ -138,6 +162,10 @@ static uint64_t extend(uint64_t v, unsigned bits)
 			    : v;
 }
 
+/*
+ * The instruction set's rule for signed division: by 0 gives 0 (the dividend
+ * for the remainder), and INT64_MIN / -1 wraps, where C and x86 would trap.
+ */
 static uint64_t sdiv64(int64_t a, int64_t b)
 {
 	return !b ? 0 : b == -1 ? 0 - (uint64_t)a : (uint64_t)(a / b);
@@ -158,7 +186,10 @@ static uint32_t smod32(int32_t a, int32_t b)
 	return !b ? (uint32_t)a : b == -1 ? 0 : (uint32_t)(a % b);
 }
 
-/* One atomic instruction at an address that is in bounds and aligned. */
+/*
+ * One atomic instruction at an address that is in bounds and aligned. r0 is
+ * cmpxchg's expected value and gets what was there.
+ */
 #define ATOMIC(T)                                                              \
 	do {                                                                   \
 		T *m_ = (T *)(void *)p;                                        \
@@ -200,6 +231,7 @@ static void atomic_op(const struct op *o, uint8_t *p, uint64_t *r)
 		ATOMIC(uint64_t);
 }
 
+/* Says in the script's words where: whoever sees this reports a bug. */
 static void say_bad_address(struct vm *vm, const struct image *img, uint32_t pc,
 			    uint64_t addr)
 {
@@ -219,7 +251,10 @@ static void say_bad_address(struct vm *vm, const struct image *img, uint32_t pc,
 		  span && span->text ? span->text : "");
 }
 
-/* Addresses of loads and stores; the instruction is o. */
+/*
+ * Addresses of loads and stores; the instruction is o. bad_address is the label
+ * at the end of run().
+ */
 #define MEMORY(reg, bytes, write)                                              \
 	do {                                                                   \
 		addr = r[reg] + (uint64_t)(int64_t)o->off;                     \
@@ -244,7 +279,11 @@ static void say_bad_address(struct vm *vm, const struct image *img, uint32_t pc,
 		((struct name *)p)->v = (T)(value);                            \
 	} while (0)
 
-/* Both forms (register, immediate) of both widths of an ALU operation. */
+/*
+ * Both forms (register, immediate) of both widths of an ALU operation. Shifts
+ * are cut to the width, as the instruction set has them; 32-bit results clear
+ * the upper half. Immediates are sign-extended (o->imm is).
+ */
 #define ALU_CASES(OP, e64, e32)                                                \
 	case BPF_ALU64 | OP | BPF_X: {                                         \
 		uint64_t a = r[o->dst], b = r[o->src];                         \
@@ -267,7 +306,10 @@ static void say_bad_address(struct vm *vm, const struct image *img, uint32_t pc,
 		break;                                                         \
 	}
 
-/* Both forms of both widths of a conditional jump. U or S: the types. */
+/*
+ * Both forms of both widths of a conditional jump. U or S: the types. o->off
+ * counts from the next instruction, to which pc points already.
+ */
 #define JUMP_CASES(OP, T64, T32, rel)                                          \
 	case BPF_JMP | OP | BPF_X: {                                           \
 		T64 a = (T64)r[o->dst], b = (T64)r[o->src];                    \
@@ -305,6 +347,7 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 			  (long long)id);
 		return false;
 	}
+	/* Its result; r1 to r5 it may have changed. */
 	r[0] = fn(vm, r + 1);
 	/* What it pointed to may be gone. */
 	vm->last.size = 0;
@@ -313,6 +356,10 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 	return vm->halt == HALT_NO;
 }
 
+/*
+ * The session is asked between slices whether to stop: asking for each
+ * instruction would cost more than running it.
+ */
 /* The next slice of the budget; 0: the machine stops. */
 static uint64_t next_slice(struct vm *vm)
 {
@@ -339,6 +386,7 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 	uint8_t *p;
 
 	for (;;) {
+		/* One instruction. pc is beyond it while it runs. */
 		if (!left && !(left = next_slice(vm)))
 			goto out;
 		left--;
@@ -393,6 +441,7 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 		case BPF_ALU64 | BPF_END | BPF_TO_LE: /* bswap */
 			r[o->dst] = swap(r[o->dst], o->sub);
 			break;
+		/* Its second half is the next op. */
 		case CODE_LDDW:
 			r[o->dst] = (uint64_t)o->imm;
 			pc++;
@@ -492,6 +541,7 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 			}
 			if (!to)
 				goto out;
+			/* The callee's frame lies below the caller's. */
 			if (!push_call(calls, img, pc, r) ||
 			    !frame_open(vm, vm->stack_lo,
 					frame_of(to, start))) {
@@ -512,6 +562,11 @@ static int run(struct vm *vm, struct image *img, uint32_t pc, uint64_t *r,
 			{
 				const struct call *c = &calls->v[--calls->n];
 
+				/*
+				 * The frame is given back: the touchable part
+				 * begins at the caller's r10 - its frame, which
+				 * is where the callee's r10 was.
+				 */
 				vm->stack_size += vm->stack_lo;
 				vm->stack_lo = r[10];
 				vm->stack_size -= vm->stack_lo;
@@ -539,9 +594,14 @@ out:
 
 /* clang-format on */
 
+/*
+ * Starts at instruction pc of img with r1..r3. The touchable stack is restored,
+ * so a callback's frame does not outlive it.
+ */
 int exec_run(struct vm *vm, struct image *img, uint32_t pc,
 	     const uint64_t args[4], uint64_t frame, uint64_t *ret_r0)
 {
+	/* 16, not 11: the register numbers of an op are four bits wide. */
 	uint64_t r[16] = {0, args[0], args[1], args[2], args[3]};
 	uint64_t lo = vm->stack_lo, size = vm->stack_size;
 	uint64_t start = vm->budget;

@@ -11,6 +11,10 @@
 #include "base/xalloc.h"
 #include "store/settled.h"
 
+/*
+ * By number: gen/host.def counts from HOST_FIRST, and both lists are checked by
+ * the compiler to have the same names.
+ */
 vm_helper *host_helper_at(int64_t id)
 {
 	static vm_helper *const table[HOST_END - HOST_FIRST] = {
@@ -54,11 +58,13 @@ vm_helper *host_helper_at(int64_t id)
 
 /* --- errors --------------------------------------------------------------- */
 
+/* Asked after each call that may fail; the generated code branches on it. */
 uint64_t host_failed(struct vm *vm, const uint64_t *a)
 {
 	return vm->err.pending;
 }
 
+/* The catch block's variable: the text to a[0], of a[1] bytes. */
 uint64_t host_takeerr(struct vm *vm, const uint64_t *a)
 {
 	const char *text = vm->err.pending ? vm->err.text : "";
@@ -68,12 +74,17 @@ uint64_t host_takeerr(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: text, RAISE_ flags, place. */
 uint64_t host_raise(struct vm *vm, const uint64_t *a)
 {
 	size_t max = (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN), n;
 	const char *s;
 
 	s = mem_str(vm, a[0], max - 1, &n);
+	/*
+	 * The text may be vm->err.text's own memory, or in a frame that goes:
+	 * copied.
+	 */
 	if (a[1] & (RAISE_UNCATCHABLE | RAISE_QUIET)) {
 		char *copy = xcalloc(1, n + 1);
 
@@ -93,8 +104,13 @@ uint64_t host_uncaught(struct vm *vm, const uint64_t *a)
 
 /* --- limits and calls ----------------------------------------------------- */
 
+/*
+ * a: statements that are about to run, place. Added before they run, so the
+ * limit is exact to the block.
+ */
 uint64_t host_act(struct vm *vm, const uint64_t *a)
 {
+	/* Saturated: a count that wraps would never exceed a limit. */
 	if (a[0] > (uint64_t)(INT64_MAX - vm->actions))
 		vm->actions = INT64_MAX;
 	else
@@ -104,6 +120,9 @@ uint64_t host_act(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/*
+ * a: the function's number, the place of the call. 0, or with an error pending.
+ */
 uint64_t host_enter_call(struct vm *vm, const uint64_t *a)
 {
 	const struct code *callee = NULL;
@@ -112,7 +131,10 @@ uint64_t host_enter_call(struct vm *vm, const uint64_t *a)
 	if (a[0] < vm->g->codes.n)
 		callee = vm->g->codes.v[a[0]];
 	room = vm->stack_lo - (uint64_t)(uintptr_t)vm->stack;
-	/* A generous limit must not end in a fault: the stack counts too. */
+	/*
+	 * A generous limit must not end in a fault: the stack counts too. 4 KiB
+	 * are for the helpers' own calls (callbacks) on that stack.
+	 */
 	if (vm->ncalls >= vm->max_nesting ||
 	    room < (callee ? callee->frame : 0) + 4096ull)
 		return vm_raise(vm, a[1], "MAXNESTING exceeded");
@@ -132,6 +154,10 @@ uint64_t host_leave_call(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/*
+ * a: number of the built-in, address of its argument words, of its result,
+ * bytes there, place.
+ */
 uint64_t host_builtin(struct vm *vm, const uint64_t *a)
 {
 	const struct builtin_call b = {
@@ -147,6 +173,9 @@ uint64_t host_builtin(struct vm *vm, const uint64_t *a)
 	return builtin_run(vm, (enum builtin_id)a[0], &b);
 }
 
+/*
+ * What the kernel half sent: the values that go on living are read from there.
+ */
 uint64_t host_resumed(struct vm *vm, const uint64_t *a)
 {
 	if (!vm->ctx)
@@ -161,12 +190,17 @@ void vm_whoami(struct vm *vm, struct vm_who *ret)
 	const struct record_ctx *r = vm->ctx;
 
 	memset(ret, 0, sizeof(*ret));
+	/* Inside the event: it is who hit the probe, at its time. */
 	if (vm->in_kernel && vm->event) {
 		*ret = vm->event->who;
 		return;
 	}
 	if (vm->hooks.who)
 		vm->hooks.who(vm->hooks.ctx, ret);
+	/*
+	 * A resumed handler: the record says who, as far as a program could
+	 * find out; the rest (parents, sessions) is tally's own.
+	 */
 	if (!r)
 		return;
 	/* The simulated event knows more about the process than a record. */
@@ -184,6 +218,7 @@ void vm_whoami(struct vm *vm, struct vm_who *ret)
 	memcpy(ret->comm, r->comm, sizeof(ret->comm));
 	ret->comm[sizeof(ret->comm) - 1] = '\0';
 	ret->mono_ns = (int64_t)r->time_ns;
+	/* The record has the monotonic time; CONTROL has the distance. */
 	if (vm->s)
 		ret->wall_ns =
 		    (int64_t)(r->time_ns + ((struct control *)vm->s->control)
@@ -206,6 +241,10 @@ void vm_warn_full(struct vm *vm, unsigned g)
 	if (vm->warned_full[g] || !vm->s->other_events[g])
 		return;
 	vm->warned_full[g] = true;
+	/*
+	 * The totals have room: it was the kernel's map, smaller, that filled
+	 * up between two drains.
+	 */
 	if (settled_count(vm->s->settled[g]) < size)
 		vm_warn(vm,
 			"array %s filled up faster than it could be emptied: "
@@ -221,6 +260,7 @@ void vm_warn_full(struct vm *vm, unsigned g)
 			v->name, (long long)size, v->name, (long long)size * 4);
 }
 
+/* At most once a handler: all it reads describes one instant. */
 void vm_drain(struct vm *vm)
 {
 	unsigned g;
@@ -232,6 +272,10 @@ void vm_drain(struct vm *vm)
 	err = store_drain(vm->s);
 	if (err)
 		vm_warn(vm,
+			/*
+			 * The totals of the last drain are still right, as of
+			 * then.
+			 */
 			"aggregates could not be read (%s): what is shown is "
 			"older",
 			strerror(-err));
@@ -240,7 +284,10 @@ void vm_drain(struct vm *vm)
 			vm_warn_full(vm, g);
 }
 
-/* xorshift128+; unseeded it starts from the clock and the process. */
+/*
+ * xorshift128+; unseeded it starts from the clock and the process. Vigna's
+ * generator: fast and good enough for sampling; no secret depends on it.
+ */
 uint64_t vm_random(struct vm *vm)
 {
 	uint64_t a, b;

@@ -6,6 +6,7 @@
 
 #include "stat/extract.h"
 
+/* The global a helper was given, with its key; NULL after vm_failed(). */
 static const struct plan_global *aggregate(struct vm *vm, uint64_t g,
 					   uint64_t key, const uint8_t **ret)
 {
@@ -21,6 +22,7 @@ static const struct plan_global *aggregate(struct vm *vm, uint64_t g,
 	return pg->key.n && !*ret ? NULL : pg;
 }
 
+/* a: global, key, value, place. */
 uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
 {
 	const uint8_t *key;
@@ -32,6 +34,10 @@ uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
 	err = store_agg_add(vm->s, (unsigned)a[0], key, (int64_t)a[2]);
 	if (err != -E2BIG)
 		return 0;
+	/*
+	 * STP_STRICT_OVERFLOW makes a full array an error, as in the reference;
+	 * else the sample is in "other", and that is said once.
+	 */
 	if (!vm_limit(vm, LIMIT_STP_STRICT_OVERFLOW)) {
 		vm_warn_full(vm, (unsigned)a[0]);
 		return 0;
@@ -59,6 +65,7 @@ static void warn_of(struct vm *vm, const struct plan_global *g, unsigned warn)
 			g->var->name);
 }
 
+/* a: global, key, extractor, its parameter, place. */
 uint64_t host_agg_get(struct vm *vm, const uint64_t *a)
 {
 	const uint8_t *key;
@@ -71,6 +78,7 @@ uint64_t host_agg_get(struct vm *vm, const uint64_t *a)
 	if (a[2] >= STAT_MAX_OP)
 		return vm_failed(vm, "no extractor %llu",
 				 (unsigned long long)a[2]);
+	/* Before reading: banks hold what came since the last drain. */
 	vm_drain(vm);
 	if (stat_extract(&g->cell, store_agg_cell(vm->s, (unsigned)a[0], key),
 			 (enum stat_op)a[2], (int64_t)a[3], &v, &warn))
@@ -80,6 +88,7 @@ uint64_t host_agg_get(struct vm *vm, const uint64_t *a)
 	return (uint64_t)v;
 }
 
+/* a: global, key, index of the bucket, place. */
 uint64_t host_agg_hist(struct vm *vm, const uint64_t *a)
 {
 	const uint8_t *key;

@@ -14,6 +14,7 @@ const uint8_t *host_key(struct vm *vm, const struct plan_global *g,
 	return mem_at(vm, addr, g->key.size, false);
 }
 
+/* wild: bit i is set where key i is a *. */
 bool key_matches(const struct plan_key *k, const uint8_t *a, const uint8_t *b,
 		 uint64_t wild)
 {
@@ -21,6 +22,9 @@ bool key_matches(const struct plan_key *k, const uint8_t *a, const uint8_t *b,
 
 	for (i = 0; i < k->n; i++)
 		if (!(wild >> i & 1) &&
+		    /*
+		     * Padded with zeros, so bytes decide for strings as well.
+		     */
 		    memcmp(a + k->off[i], b + k->off[i], k->width[i]))
 			return false;
 	return true;
@@ -56,6 +60,10 @@ static uint64_t raise_store(struct vm *vm, const struct plan_global *g,
 	return vm_raise(vm, loc, "array %s: %s", g->var->name, strerror(-err));
 }
 
+/*
+ * a: global, key, where the value goes. 1: there is such an element; 0: the
+ * value is the language's default, 0 or "".
+ */
 uint64_t host_arr_get(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = plain_array(vm, a[0]);
@@ -68,6 +76,7 @@ uint64_t host_arr_get(struct vm *vm, const uint64_t *a)
 	dst = mem_at(vm, a[2], g->value_width, true);
 	if (!key || !dst)
 		return 0;
+	/* The element a foreach stands on needs no look-up. */
 	if (iters_value(vm, g, key, dst) ||
 	    !store_get(vm->s, (unsigned)a[0], key, dst))
 		return 1;
@@ -75,6 +84,7 @@ uint64_t host_arr_get(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: global, key, value, place. */
 uint64_t host_arr_set(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = plain_array(vm, a[0]);
@@ -87,11 +97,16 @@ uint64_t host_arr_set(struct vm *vm, const uint64_t *a)
 	src = mem_at(vm, a[2], g->value_width, false);
 	if (!key || !src)
 		return 0;
+	/*
+	 * Before the change: a foreach that walks this array no longer knows
+	 * it.
+	 */
 	iters_stale(vm, g);
 	err = store_set(vm->s, (unsigned)a[0], key, src);
 	return err ? raise_store(vm, g, a[3], err) : 0;
 }
 
+/* a: global, key, what is added, place. The old value: n++ as an expression. */
 uint64_t host_arr_add(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = plain_array(vm, a[0]);
@@ -111,7 +126,10 @@ uint64_t host_arr_add(struct vm *vm, const uint64_t *a)
 	return err ? raise_store(vm, g, a[3], err) : (uint64_t)old;
 }
 
-/* Is there an element whose keys agree? For aggregates and for wild keys. */
+/*
+ * Is there an element whose keys agree? For aggregates and for wild keys.
+ * Linear, for want of an index by part of a key.
+ */
 static bool any_match(struct vm *vm, unsigned n, const struct plan_global *g,
 		      const uint8_t *key, uint64_t wild)
 {
@@ -136,6 +154,7 @@ static bool any_match(struct vm *vm, unsigned n, const struct plan_global *g,
 	return found;
 }
 
+/* a: global, key, bits of wild keys. */
 uint64_t host_arr_has(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = vm_global(vm, a[0]);
@@ -156,6 +175,7 @@ uint64_t host_arr_has(struct vm *vm, const uint64_t *a)
 		return any_match(vm, (unsigned)a[0], g, key, a[2]);
 	if (store_is_agg(g))
 		return store_agg_cell(vm->s, (unsigned)a[0], key) != NULL;
+	/* Only whether it is there: its value is read and thrown away. */
 	value = malloc(g->value_width + 1);
 	found = value && !store_get(vm->s, (unsigned)a[0], key, value);
 	free(value);
@@ -188,6 +208,7 @@ static void del_matching(struct vm *vm, unsigned n, const struct plan_global *g,
 	free(elems);
 }
 
+/* a: global, key, bits of wild keys. Deleting what is not there is no error. */
 uint64_t host_arr_del(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = vm_global(vm, a[0]);
@@ -201,6 +222,7 @@ uint64_t host_arr_del(struct vm *vm, const uint64_t *a)
 		return 0;
 	if (!key && !store_is_agg(g))
 		return vm_failed(vm, "%s is not an array", g->var->name);
+	/* What is in the banks is deleted too: it came before. */
 	if (store_is_agg(g))
 		vm_drain(vm);
 	if (a[2])
@@ -212,6 +234,7 @@ uint64_t host_arr_del(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: global. Of a scalar that is no aggregate there is nothing to clear. */
 uint64_t host_arr_clear(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_global *g = vm_global(vm, a[0]);

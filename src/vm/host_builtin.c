@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Argument i: words at b->args, a number or the address of a string. */
 int64_t barg_num(struct vm *vm, const struct builtin_call *b, unsigned i)
 {
 	const uint8_t *p = mem_at(vm, b->args + 8ull * i, 8, false);
@@ -18,6 +19,7 @@ int64_t barg_num(struct vm *vm, const struct builtin_call *b, unsigned i)
 const char *barg_str(struct vm *vm, const struct builtin_call *b, unsigned i,
 		     size_t *ret_n)
 {
+	/* After a fault nothing is read any more: arguments may be nonsense. */
 	*ret_n = 0;
 	if (vm->halt != HALT_NO)
 		return "";
@@ -46,6 +48,10 @@ static bool builtin_session(struct vm *vm, enum builtin_id id,
 	case BI_ABORT:
 		if (vm->hooks.exit)
 			vm->hooks.exit(vm->hooks.ctx);
+		/*
+		 * abort() is exit() and the end of this handler; exit() lets it
+		 * go on.
+		 */
 		if (id == BI_ABORT)
 			vm_raise_final(vm, b->loc, true, "");
 		return true;
@@ -59,12 +65,17 @@ static bool builtin_session(struct vm *vm, enum builtin_id id,
 		return true;
 	case BI_LOG:
 		s = barg_str(vm, b, 0, &n);
+		/*
+		 * One piece, so that nothing comes between the text and its
+		 * newline.
+		 */
 		vm->text.n = 0;
 		text_add(&vm->text, s, n);
 		text_add(&vm->text, "\n", 1);
 		if (vm->hooks.out)
 			vm->hooks.out(vm->hooks.ctx, vm->text.s, vm->text.n);
 		return true;
+	/* The reference's limit. A range of 0 or less gives 0. */
 	case BI_RANDINT:
 		if (barg_num(vm, b, 0) > 1048576)
 			vm_raise(vm, b->loc, "range too wide");
@@ -81,10 +92,12 @@ uint64_t builtin_run(struct vm *vm, enum builtin_id id,
 {
 	uint64_t ret = 0;
 
+	/* In order of how often they are called. */
 	if (builtin_who(vm, id, b, &ret) || builtin_string(vm, id, b, &ret) ||
 	    builtin_session(vm, id, b, &ret) || builtin_time(vm, id, b, &ret) ||
 	    builtin_memory(vm, id, b, &ret) || builtin_symbol(vm, id, b, &ret))
 		return ret;
+	/* Only registers are left: built-ins that the host cannot answer. */
 	return vm_raise(vm, b->loc,
 			"%s() needs the registers of a kernel event",
 			builtin_at(id)->name);

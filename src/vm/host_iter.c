@@ -13,6 +13,10 @@
 #include "sema/exclusion.h"
 #include "stat/extract.h"
 
+/*
+ * One foreach in progress; owned by vm->iters, freed at its end or the
+ * handler's.
+ */
 struct vm_iter {
 	const struct ir_iter *it;
 	const struct plan_global *g;
@@ -28,6 +32,7 @@ struct vm_iter {
 
 /* --- sorting -------------------------------------------------------------- */
 
+/* Element i of the snapshot, not of the visiting order. */
 static const uint8_t *elem(const struct vm_iter *t, uint32_t i)
 {
 	return t->elems + t->stride * i;
@@ -40,6 +45,7 @@ static int order_of(const struct vm_iter *t, uint32_t a, uint32_t b)
 	unsigned k = (unsigned)it->sort_key;
 	int cmp;
 
+	/* Numbers were gathered once; strings are compared where they are. */
 	if (t->rank)
 		cmp = t->rank[a] < t->rank[b] ? -1 : t->rank[a] > t->rank[b];
 	else if (k)
@@ -53,7 +59,10 @@ static int order_of(const struct vm_iter *t, uint32_t a, uint32_t b)
 	return it->sort_dir < 0 ? -cmp : cmp;
 }
 
-/* Stable: ties keep their order, descending too. */
+/*
+ * Stable: ties keep their order, that of insertion, descending too. Output must
+ * not depend on how the sorting is done.
+ */
 static void merge_sort(const struct vm_iter *t, uint32_t *v, uint32_t *tmp,
 		       uint32_t n)
 {
@@ -74,13 +83,17 @@ static void merge_sort(const struct vm_iter *t, uint32_t *v, uint32_t *tmp,
 			while (j < hi)
 				tmp[k++] = v[j++];
 		}
+		/* Sorted already: width * 2 may overflow. */
 		memcpy(v, tmp, n * sizeof(*v));
 		if (width > n / 2)
 			break;
 	}
 }
 
-/* Numbers to sort by, where the sort is by a number. */
+/*
+ * Numbers to sort by, where the sort is by a number. Of aggregates the
+ * extractor is computed once an element, not once a comparison.
+ */
 static void find_ranks(struct vm *vm, struct vm_iter *t)
 {
 	const struct ir_iter *it = t->it;
@@ -107,6 +120,7 @@ static void find_ranks(struct vm *vm, struct vm_iter *t)
 	}
 }
 
+/* Unsorted: in the array's own order, as the store gives it. */
 static void put_in_order(struct vm *vm, struct vm_iter *t)
 {
 	uint32_t *tmp, i;
@@ -160,6 +174,7 @@ static bool take_plain(struct vm *vm, struct vm_iter *t)
 {
 	int64_t n;
 
+	/* The compiler checks this; the machine does not rely on it. */
 	if (!t->g->key.n) {
 		vm_failed(vm, "%s is not an array", t->g->var->name);
 		return false;
@@ -180,10 +195,12 @@ static bool take_plain(struct vm *vm, struct vm_iter *t)
 static bool take(struct vm *vm, struct vm_iter *t, uint64_t key_addr)
 {
 	const uint8_t *key = NULL;
+	/* All of the n low bits set: wild + 1 is a power of two beyond them. */
 	/* a[*, *]: there is no key then. */
 	bool slice = t->it->has_slice &&
 		     (t->it->wild + 1) >> t->g->key.n == 0;
 
+	/* A histogram of one element of an array has a key; so has a slice. */
 	if ((t->it->is_hist || slice) && t->g->key.n) {
 		key = host_key(vm, t->g, key_addr);
 		if (!key)
@@ -215,6 +232,7 @@ static void iter_free(struct vm_iter *t)
 	free(t);
 }
 
+/* Also those that a handler left open when it ended by an error. */
 void iters_free(struct vm *vm)
 {
 	unsigned i;
@@ -233,6 +251,7 @@ void iters_stale(struct vm *vm, const struct plan_global *g)
 			vm->iters[i]->exact = false;
 }
 
+/* Only of a foreach whose array nobody else can change (exact). */
 bool iters_value(const struct vm *vm, const struct plan_global *g,
 		 const uint8_t *key, uint8_t *dst)
 {
@@ -253,6 +272,10 @@ bool iters_value(const struct vm *vm, const struct plan_global *g,
 	return false;
 }
 
+/*
+ * a: iteration of the program, key (slices, histograms), limit. A handle, from
+ * 1; 0 after a fault.
+ */
 uint64_t host_iter_new(struct vm *vm, const uint64_t *a)
 {
 	const struct ir *ir = vm->g->ir;
@@ -270,12 +293,18 @@ uint64_t host_iter_new(struct vm *vm, const uint64_t *a)
 		return 0;
 	}
 	put_in_order(vm, t);
+	/*
+	 * With the array's lock in hand since before the snapshot, nobody else
+	 * changes it, so the snapshot stays true until this handler does.
+	 */
 	t->exact = !t->it->is_hist && !store_is_agg(t->g) &&
 		   t->g->lock_group < LOCK_GROUPS &&
 		   vm->held & 1u << t->g->lock_group;
 	t->limit = UINT64_MAX;
 	if (t->it->has_limit)
+		/* A negative limit shows nothing. */
 		t->limit = (int64_t)a[2] < 0 ? 0 : a[2];
+	/* The first free handle: nested loops are few. */
 	for (h = 0; h < vm->niters && vm->iters[h]; h++)
 		;
 	if (h == vm->niters) {
@@ -296,6 +325,7 @@ static struct vm_iter *iter_at(struct vm *vm, uint64_t handle)
 
 /* 1: an element; 0: the end; 2: no element, but one that the slice left out is
  * the last that was looked at. */
+/* a: handle. 1: there is a next one. */
 uint64_t host_iter_next(struct vm *vm, const uint64_t *a)
 {
 	struct vm_iter *t = iter_at(vm, a[0]);
@@ -304,6 +334,9 @@ uint64_t host_iter_next(struct vm *vm, const uint64_t *a)
 	if (!t)
 		return 0;
 	from = t->pos;
+	/*
+	 * The limit counts elements looked at, also those that the slice skips.
+	 */
 	while (t->pos < t->n && t->pos < t->limit) {
 		t->pos++;
 		if (!t->slice ||
@@ -341,6 +374,7 @@ static uint64_t give(struct vm *vm, const uint8_t *at, bool is_str,
 	return 0;
 }
 
+/* a: handle, which key, where a string goes. */
 uint64_t host_iter_key(struct vm *vm, const uint64_t *a)
 {
 	struct vm_iter *t = iter_at(vm, a[0]);
@@ -349,6 +383,7 @@ uint64_t host_iter_key(struct vm *vm, const uint64_t *a)
 
 	if (!e)
 		return 0;
+	/* The "key" of a histogram is its bucket's index. */
 	if (t->it->is_hist)
 		return t->order[t->pos - 1];
 	if (a[1] >= t->g->key.n)
@@ -357,6 +392,7 @@ uint64_t host_iter_key(struct vm *vm, const uint64_t *a)
 		    t->g->key.width[k], a[2]);
 }
 
+/* a: handle, where a string goes. */
 uint64_t host_iter_val(struct vm *vm, const uint64_t *a)
 {
 	struct vm_iter *t = iter_at(vm, a[0]);
@@ -366,12 +402,14 @@ uint64_t host_iter_val(struct vm *vm, const uint64_t *a)
 		return 0;
 	if (t->it->is_hist)
 		return give(vm, e, false, 8, 0);
+	/* The value of an aggregate's element is read by extractors. */
 	if (store_is_agg(t->g))
 		return vm_failed(vm, "%s has no plain values", t->g->var->name);
 	return give(vm, e + t->value_off, t->g->var->type == TY_STRING,
 		    t->g->value_width, a[1]);
 }
 
+/* a: handle. */
 uint64_t host_iter_end(struct vm *vm, const uint64_t *a)
 {
 	struct vm_iter *t = iter_at(vm, a[0]);

@@ -17,6 +17,7 @@
 
 #include "sema/exclusion.h"
 
+/* CONTROL is mapped: the host and programs exchange on one word. */
 static uint64_t *lock_word(struct vm *vm, unsigned group)
 {
 	return &((struct control *)vm->s->control)->lock[group][0];
@@ -44,10 +45,17 @@ static void stay(struct vm *vm)
 		return;
 	CPU_ZERO(&here);
 	CPU_SET(cpu, &here);
+	/*
+	 * The CPU may have changed since; then it is the new one's number that
+	 * would be wrong, so the affinity decides.
+	 */
 	if (sched_setaffinity(0, sizeof(here), &here))
 		return;
 	vm->stays = true;
 	vm->cpu = (unsigned)cpu;
+	/*
+	 * A user who runs tally with a real-time policy of his own has chosen.
+	 */
 	if (vm->policy == SCHED_OTHER || vm->policy == SCHED_BATCH ||
 	    vm->policy == SCHED_IDLE)
 		vm->first = !sched_setscheduler(
@@ -64,6 +72,7 @@ static void go(struct vm *vm)
 	vm->stays = vm->first = false;
 }
 
+/* RELEASE: what was written under the lock is seen by the next holder. */
 void locks_release(struct vm *vm, uint32_t mask)
 {
 	unsigned i;
@@ -72,6 +81,7 @@ void locks_release(struct vm *vm, uint32_t mask)
 		if (mask & vm->held & 1u << i)
 			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
 	vm->held &= ~mask;
+	/* From here on others may change what a foreach remembers. */
 	iters_stale(vm, NULL);
 	if (!vm->held)
 		go(vm);
@@ -80,6 +90,10 @@ void locks_release(struct vm *vm, uint32_t mask)
 /* Our mark in a word; without a CPU of our own, that of none. */
 static uint64_t mark(const struct vm *vm)
 {
+	/*
+	 * UINT32_MAX: no CPU has that number, so no program skips at once
+	 * because of it.
+	 */
 	return LOCK_HOST | (vm->stays ? vm->cpu + 1 : UINT32_MAX);
 }
 
@@ -99,6 +113,7 @@ static bool lock_try(struct vm *vm, unsigned group)
 static bool lock_wait(struct vm *vm, unsigned group)
 {
 	enum { LOOKS = 2000 };
+	/* TRYLOCKDELAY is in microseconds; MAXTRYLOCK counts the pauses. */
 	const struct timespec pause = {
 	    .tv_nsec = vm_limit(vm, LIMIT_TRYLOCKDELAY) * 1000};
 	int64_t tries = vm_limit(vm, LIMIT_MAXTRYLOCK);
@@ -125,6 +140,10 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 	if (a[1])
 		vm_drain(vm);
 	stay(vm);
+	/*
+	 * In order of their numbers, as programs take them: no two handlers
+	 * wait for each other.
+	 */
 	for (i = 0; i < LOCK_GROUPS; i++) {
 		if (!(want & 1u << i))
 			continue;

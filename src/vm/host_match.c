@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "front/regex.h"
 
+/* a: the expression's number, the string. 1: it matches. */
 uint64_t host_match(struct vm *vm, const uint64_t *a)
 {
 	struct vm_match *m = &vm->match;
@@ -25,6 +26,10 @@ uint64_t host_match(struct vm *vm, const uint64_t *a)
 	s = mem_str(vm, a[1], (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN), &n);
 	if (vm->halt != HALT_NO || !regex_match(re, s, n, NULL))
 		return 0;
+	/*
+	 * The text is kept for matched(): the variable may change before it is
+	 * asked.
+	 */
 	if (n > m->cap || !m->text) {
 		m->cap = n;
 		m->text = xrealloc(m->text, n + 1);
@@ -36,6 +41,9 @@ uint64_t host_match(struct vm *vm, const uint64_t *a)
 }
 
 /* Text of group n of the last match. */
+/*
+ * Group n of the last match, found only now; "" for a group that took no part.
+ */
 static uint64_t group(struct vm *vm, const struct builtin_call *b, int64_t n)
 {
 	const struct vm_match *m = &vm->match;

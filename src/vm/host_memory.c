@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 
+/* size: bytes, negative for a signed number. */
 static uint64_t read_number(struct vm *vm, uint64_t addr, int64_t size,
 			    bool user, uint64_t loc)
 {
@@ -29,12 +30,17 @@ static uint64_t read_number(struct vm *vm, uint64_t addr, int64_t size,
 	return v;
 }
 
+/* a: address, size, is it the process's memory, place. */
 uint64_t host_read_mem(struct vm *vm, const uint64_t *a)
 {
 	return read_number(vm, a[0], (int64_t)a[1], a[2] != 0, a[3]);
 }
 
-/* max: bytes wanted. fallback: an argument that replaces the error; -1 none. */
+/*
+ * max: bytes wanted. fallback: an argument that replaces the error; -1 none.
+ * Strings are at most MAXSTRINGLEN - 1 bytes long, cut silently, as elsewhere
+ * in the language.
+ */
 static uint64_t read_string(struct vm *vm, const struct builtin_call *b,
 			    bool user, int64_t max, int fallback)
 {

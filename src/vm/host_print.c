@@ -7,13 +7,17 @@
 #include "stat/extract.h"
 #include "stat/render.h"
 
+/* Signature of text_reader; ctx is the machine. */
 static int read_for_format(void *ctx, uint64_t addr, void *dst, size_t n,
 			   int user)
 {
 	return mem_read_target(ctx, addr, dst, n, user);
 }
 
-/* The record's text in vm->text; false: an error is pending or a fault. */
+/*
+ * The record's text in vm->text; false: an error is pending or a fault. f->size
+ * was computed with the record's layout, so one check covers all operands.
+ */
 static bool format_record(struct vm *vm, uint64_t fmt, uint64_t record)
 {
 	const struct ir_fmt *f;
@@ -40,6 +44,10 @@ static bool format_record(struct vm *vm, uint64_t fmt, uint64_t record)
 			 "memory read fault at 0x%llx [man error::fault]",
 			 (unsigned long long)bad);
 	if (err)
+		/*
+		 * Helpers of printing have no place among their arguments: the
+		 * format's is used.
+		 */
 		vm->err.at = &f->span;
 	return !err;
 }
@@ -52,6 +60,7 @@ uint64_t host_print(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: format, record, where the text goes, bytes there. */
 uint64_t host_sprint(struct vm *vm, const uint64_t *a)
 {
 	bool ok = format_record(vm, a[0], a[1]);
@@ -67,7 +76,10 @@ static void to_text(void *ctx, const char *s, size_t n)
 	text_add(ctx, s, n);
 }
 
-/* The histogram's (what 1: the quantiles') text; false: error or fault. */
+/*
+ * The histogram's (what 1: the quantiles') text; false: error or fault. a:
+ * global, key, what.
+ */
 static bool hist_text(struct vm *vm, const uint64_t *a, uint64_t loc)
 {
 	const struct plan_global *g = vm_global(vm, a[0]);

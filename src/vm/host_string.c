@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "vm/escape.h"
 
+/* 99: no digit in any base. */
 static int digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -16,7 +17,10 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
 
-/* The kernel's simple_strtol(): no blanks, no '+', wraps. */
+/*
+ * The kernel's simple_strtol(): no blanks, no '+', wraps. base 0 finds it as
+ * C's literals do; base 16 takes an 0x.
+ */
 static int64_t number_in(const char *s, size_t n, int64_t base)
 {
 	bool minus = n && s[0] == '-';
@@ -40,6 +44,7 @@ static int64_t number_in(const char *s, size_t n, int64_t base)
 	return (int64_t)(minus ? 0 - v : v);
 }
 
+/* Index of the first occurrence; -1: none. */
 static int64_t find(const char *s, size_t n, const char *what, size_t nwhat)
 {
 	const char *at = memmem(s, n, what, nwhat);
@@ -47,6 +52,10 @@ static int64_t find(const char *s, size_t n, const char *what, size_t nwhat)
 	return at ? at - s : -1;
 }
 
+/*
+ * Every occurrence, from left to right, not in what was put in. An empty
+ * pattern occurs nowhere.
+ */
 static uint64_t str_replace(struct vm *vm, const struct builtin_call *b)
 {
 	size_t n, nfind, nput, i = 0;
@@ -56,6 +65,7 @@ static uint64_t str_replace(struct vm *vm, const struct builtin_call *b)
 	size_t max = (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN);
 
 	vm->text.n = 0;
+	/* What is longer than a string is cut anyway: no need to make it. */
 	while (nfind && vm->text.n < max) {
 		int64_t at = find(s + i, n - i, what, nfind);
 
@@ -69,7 +79,10 @@ static uint64_t str_replace(struct vm *vm, const struct builtin_call *b)
 	return bret_str(vm, b, vm->text.s, vm->text.n);
 }
 
-/* The next token of what is being taken apart. */
+/*
+ * The next token of what is being taken apart. Delimiters in front are skipped,
+ * so there are no empty tokens; "" at the end.
+ */
 static uint64_t next_token(struct vm *vm, const struct builtin_call *b,
 			   const char *delim, size_t ndelim)
 {
@@ -91,6 +104,7 @@ static uint64_t tokenize(struct vm *vm, const struct builtin_call *b)
 	const char *s = barg_str(vm, b, 0, &n);
 	const char *delim = barg_str(vm, b, 1, &ndelim);
 
+	/* tokenize("", d) goes on with the last string, as tokenize(d) does. */
 	if (n) {
 		t->text = xrealloc(t->text, n);
 		memcpy(t->text, s, n);
@@ -100,6 +114,10 @@ static uint64_t tokenize(struct vm *vm, const struct builtin_call *b)
 	return next_token(vm, b, delim, ndelim);
 }
 
+/*
+ * "" for a start that is outside or for no length; a length beyond the end is
+ * cut.
+ */
 static uint64_t substr(struct vm *vm, const struct builtin_call *b)
 {
 	size_t n;
@@ -113,6 +131,7 @@ static uint64_t substr(struct vm *vm, const struct builtin_call *b)
 	return bret_str(vm, b, s + start, (size_t)len);
 }
 
+/* text_str(), text_strn(s, max, quoted), string_quoted(). */
 static uint64_t escaped(struct vm *vm, enum builtin_id id,
 			const struct builtin_call *b)
 {
@@ -132,6 +151,7 @@ static uint64_t escaped(struct vm *vm, enum builtin_id id,
 	return bret_str(vm, b, vm->text.s ? vm->text.s : "", vm->text.n);
 }
 
+/* As a signed char: "\xff" gives -1, as in the reference. */
 static uint64_t string_at(struct vm *vm, const struct builtin_call *b,
 			  const char *s, size_t n)
 {

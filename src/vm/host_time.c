@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+/* In UTC and English: "Thu Jan  1 00:00:00 1970". */
 static uint64_t ctime_of(struct vm *vm, const struct builtin_call *b)
 {
 	static const char day[7][4] = {"Sun", "Mon", "Tue", "Wed",
@@ -18,6 +19,7 @@ static uint64_t ctime_of(struct vm *vm, const struct builtin_call *b)
 	char buf[64];
 	int n;
 
+	/* The reference's range: 32-bit seconds. */
 	if (secs > INT32_MAX)
 		return vm_raise(vm, b->loc,
 				"Time too far in the future to be converted");
@@ -43,6 +45,7 @@ static void local_now(struct vm *vm, struct tm *tm)
 	localtime_r(&t, tm);
 }
 
+/* In local time; the format may hold anything strftime() knows. */
 static uint64_t strftime_of(struct vm *vm, const struct builtin_call *b)
 {
 	char fmt[1024], buf[4096];
@@ -76,6 +79,7 @@ bool builtin_time(struct vm *vm, enum builtin_id id,
 	case BI_STRFTIME:
 		*ret = strftime_of(vm, b);
 		return true;
+	/* Seconds west of Greenwich, as the reference counts them. */
 	case BI_TZ_GMTOFF:
 		local_now(vm, &tm);
 		*ret = (uint64_t)-tm.tm_gmtoff;

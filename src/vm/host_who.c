@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The numbers of builtin.def's first group: whose process. */
 /* Identities. */
 static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 {
@@ -49,7 +50,10 @@ static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 	}
 }
 
-/* Clocks. */
+/*
+ * Clocks. All from one reading of the time, so that two built-ins in one
+ * handler of a simulated event agree.
+ */
 static bool clocks(const struct vm *vm, const struct vm_who *w,
 		   enum builtin_id id, uint64_t *ret)
 {
@@ -81,6 +85,7 @@ static bool clocks(const struct vm *vm, const struct vm_who *w,
 		*ret = (uint64_t)(w->mono_ns / 1000000000);
 		return true;
 	case BI_JIFFIES:
+		/* Ticks since the machine started, counting from 0. */
 		*ret = (uint64_t)(w->mono_ns / vm->tick_ns);
 		return true;
 	case BI_HZ:
@@ -151,6 +156,7 @@ static bool place(struct vm *vm, enum builtin_id id,
 	case BI_IS_RETURN:
 		*ret = p && p->is_return;
 		return true;
+	/* The host has no registers of an event. */
 	case BI_REGISTERS_VALID:
 		*ret = 0;
 		return true;
@@ -166,6 +172,7 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 {
 	struct vm_who w;
 
+	/* Some need no identity, which may take system calls to find. */
 	switch (id) {
 	case BI_TARGET:
 		*ret = vm->hooks.target
@@ -188,6 +195,10 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 	default:
 		break;
 	}
+	/*
+	 * The order of builtin.def: everything up to BI_HZ is a number about
+	 * who or when.
+	 */
 	if (id > BI_HZ)
 		return place(vm, id, b, ret);
 	vm_whoami(vm, &w);

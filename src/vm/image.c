@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "vm/op.h"
 
+/* BPF_PSEUDO_FUNC; newer than some headers. */
 enum { PSEUDO_FUNC = 4 };
 
 /*
@@ -19,6 +20,7 @@ enum { PSEUDO_FUNC = 4 };
  * signed division and sign extension of 6.6: a program that the kernel would
  * refuse for an instruction is refused here, too, before it runs.
  */
+/* NULL, or the word for what is wrong; likewise the others. */
 static const char *alu_ok(const struct bpf_insn *i)
 {
 	switch (BPF_OP(i->code)) {
@@ -29,6 +31,9 @@ static const char *alu_ok(const struct bpf_insn *i)
 	case BPF_MOV:
 		if (i->off == 0)
 			return NULL;
+		/*
+		 * Sign-extending moves: from 8, 16, or (64-bit only) 32 bits.
+		 */
 		return BPF_SRC(i->code) == BPF_X &&
 			       (i->off == 8 || i->off == 16 ||
 				(i->off == 32 &&
@@ -88,11 +93,16 @@ static const char *insn_ok(const struct bpf_insn *i)
 {
 	unsigned mode = BPF_MODE(i->code);
 
+	/* Registers are four bits wide: 11 to 15 do not exist. */
 	if (i->dst_reg > BPF_REG_10 || i->src_reg > BPF_REG_10)
 		return "register";
 	switch (BPF_CLASS(i->code)) {
 	case BPF_ALU:
 	case BPF_ALU64:
+		/*
+		 * r10 is the frame: the kernel refuses to change it, and so it
+		 * is a constant for the interpreter.
+		 */
 		if (i->dst_reg == BPF_REG_10)
 			return "write to r10";
 		return alu_ok(i);
@@ -111,6 +121,7 @@ static const char *insn_ok(const struct bpf_insn *i)
 	case BPF_STX:
 		if (mode != BPF_ATOMIC)
 			return mode == BPF_MEM ? NULL : "store";
+		/* A fetching atomic writes its source register. */
 		if (i->src_reg == BPF_REG_10)
 			return "write to r10";
 		return atomic_ok(i);
@@ -157,6 +168,7 @@ static void decode(struct op *o, const struct bpf_insn *i, uint32_t at)
 		}
 		break;
 	case BPF_LD:
+		/* The 64-bit constant is spread over two instructions. */
 		o->imm = (int64_t)((uint64_t)(uint32_t)i->imm |
 				   (uint64_t)(uint32_t)i[1].imm << 32);
 		if (i->src_reg == PSEUDO_FUNC)
@@ -166,6 +178,10 @@ static void decode(struct op *o, const struct bpf_insn *i, uint32_t at)
 	}
 }
 
+/*
+ * Addresses of areas and numbers of maps into the instructions. false: the
+ * relocation is wrong.
+ */
 static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 {
 	struct store *s = vm->s;
@@ -195,13 +211,19 @@ static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 		o->code = CODE_FAR;
 		o->imm = r->func;
 		return r->func < vm->g->codes.n;
+	/*
+	 * A function of the kernel's that means nothing here: the no-op stays.
+	 */
 	case RELOC_KFUNC:
 		return true;
 	}
 	return false;
 }
 
-/* Is there an instruction at at + 1 + off, not the second half of one? */
+/*
+ * Is there an instruction at at + 1 + off, not the second half of one? An op of
+ * code 0 is such a second half, or the end.
+ */
 static bool target_ok(const struct image *img, uint32_t at, int32_t off)
 {
 	int64_t to = (int64_t)at + 1 + off;
@@ -209,6 +231,7 @@ static bool target_ok(const struct image *img, uint32_t at, int32_t off)
 	return to >= 0 && to < img->n && img->ops[to].code;
 }
 
+/* So that the interpreter needs no check of pc. */
 static bool targets_ok(const struct image *img, uint32_t *ret_at)
 {
 	const struct op *last = NULL;
@@ -238,6 +261,7 @@ static bool targets_ok(const struct image *img, uint32_t *ret_at)
 			last->code == (BPF_JMP | BPF_JA));
 }
 
+/* code NULL: bare instructions, without relocations. NULL after vm_failed(). */
 static struct image *image_make(struct vm *vm, const struct code *code,
 				const struct bpf_insn *insns, uint32_t n)
 {
@@ -284,12 +308,14 @@ void image_free(struct image *img)
 	free(img);
 }
 
+/* For tests and fuzzers: nothing of it is remembered, so free it. */
 struct image *image_bare(struct vm *vm, const struct bpf_insn *insns,
 			 uint32_t n)
 {
 	return image_make(vm, NULL, insns, n);
 }
 
+/* Linked once, when first run: most functions of a script never are. */
 struct image *image_of(struct vm *vm, const struct code *code)
 {
 	uint32_t i = code->fn->index;

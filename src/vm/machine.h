@@ -23,7 +23,11 @@ enum {
 #define VM_FUNC_TAG 0x464e430000000000ull /* a callback: instruction */
 #define VM_TAG_MASK 0xffffff0000000000ull
 
-/* Memory a program may touch: [base, base + size) is at host. */
+/*
+ * Memory a program may touch: [base, base + size) is at host. base is the
+ * program's number for it; host is where it really is: they differ for the
+ * memory of a simulated event.
+ */
 struct region {
 	uint64_t base, size;
 	uint8_t *host;
@@ -37,6 +41,7 @@ struct op {
 	int64_t imm;
 };
 
+/* Linked once per code, owned by vm->images; n ops, as many as instructions. */
 /* A linked code. */
 struct image {
 	const struct code *code; /* NULL: bare instructions */
@@ -44,10 +49,11 @@ struct image {
 	uint32_t n;
 };
 
+/* The pending error, or the last one. */
 struct vm_error {
 	bool pending;
 	char *text; /* MAXSTRINGLEN bytes */
-	uint32_t loc;
+	uint32_t loc; /* place in ir->locs; UINT32_MAX: none */
 	const struct span *at; /* instead of loc, where a helper has no loc */
 	unsigned nchain;
 	uint32_t chain[VM_MAX_CHAIN]; /* locs of the calls, innermost first */
@@ -59,6 +65,7 @@ enum vm_halt {
 	HALT_UNWIND, /* an uncatchable error: the handler is over */
 };
 
+/* Bytes of a record, from malloc: being written, or waiting in vm->queue. */
 struct vm_reserved {
 	uint8_t *bytes;
 	uint32_t n;
@@ -80,6 +87,7 @@ struct vm_tokens {
 	size_t pos, n;
 };
 
+/* The whole state. Between runs only what is not under "this run" matters. */
 struct vm {
 	struct compile *c;
 	struct gen *g;
@@ -91,21 +99,27 @@ struct vm {
 	/* memory */
 	uint8_t *stack;
 	uint64_t stack_lo, stack_size; /* what the program may touch */
+	/*
+	 * The region hit last (size 0: none), and all of them; the first nfixed
+	 * are there in every run.
+	 */
 	struct region last, region[VM_MAX_REGIONS];
 	unsigned nregions, nfixed;
 
 	/* this run */
-	const struct probe *probe;
+	const struct probe *probe; /* whose handler runs */
 	const struct record_ctx *ctx; /* resumed */
-	size_t ctx_size;
+	size_t ctx_size; /* bytes of ctx */
 	const struct vm_event *event; /* simulated */
 	bool in_kernel;               /* kernel code: simulated helpers */
-	bool running;
-	bool drained;
+	bool running; /* a run inside a run is a bug */
+	bool drained; /* vm_drain() was called in this run */
 	enum vm_halt halt;
-	int result;
+	int result; /* 0, or 1: an error was printed */
 	struct vm_error err;
+	/* statements run, and allowed (MAXACTION) */
 	int64_t actions, max_actions;
+	/* MAXNESTING; entries of calls */
 	unsigned max_nesting, ncalls, calls_cap;
 	uint32_t *calls;    /* locs of the script calls in progress */
 	uint32_t held;      /* lock groups */
@@ -113,31 +127,33 @@ struct vm {
 	/* While it holds some: is the process kept on a CPU, ahead of others,
 	 * and what it was like before. */
 	bool stays, first;
-	unsigned cpu;
+	unsigned cpu; /* kept on, while stays */
 	cpu_set_t cpus;
 	int policy;
 	struct sched_param param;
 	uint64_t max_steps; /* of a run; 0: as the kind of run says */
+	/* instructions left in this run; run so far, over all */
 	uint64_t budget, steps;
 	int64_t tick_ns; /* 1e9 / HZ */
-	unsigned loops;
+	unsigned loops; /* depth of bpf_loop callbacks */
 	struct image *current; /* whose helper call is being answered */
-	struct vm_iter **iters;
+	struct vm_iter **iters; /* open ones by handle - 1; NULL: free */
 	unsigned niters;
 	struct vm_match match;
 	struct symbol_book *symbols; /* NULL: not asked for yet */
 	struct vm_tokens tokens;
+	/* free where bytes is NULL */
 	struct vm_reserved reserved[VM_MAX_RESERVED];
 	struct vm_reserved *queue; /* records to hand over after the run */
 	unsigned nqueue, queue_cap;
 
 	struct text text;      /* scratch of the printing helpers */
 	uint64_t zero_ctx[16]; /* what a host probe's r1 points to */
-	uint64_t rng[2];
-	bool seeded;
+	uint64_t rng[2]; /* xorshift128+ */
+	bool seeded; /* rng was set; else by the first use */
 	bool *warned_full;    /* by global */
 	uint8_t *warned_stat; /* by global: STAT_WARN_* bits */
-	char fault[256];
+	char fault[256]; /* vm_fault()'s text */
 };
 
 /* --- memory --------------------------------------------------------------- */
@@ -152,6 +168,10 @@ const char *mem_str(struct vm *vm, uint64_t addr, size_t max, size_t *ret_n);
 /* Writes a string to dst, cut to width - 1, padded with zeros. */
 void mem_put_str(struct vm *vm, uint64_t dst, uint64_t width, const char *s,
 		 size_t n);
+/*
+ * Memory the program may touch; base: its address there. More than
+ * VM_MAX_REGIONS are left out.
+ */
 void mem_region(struct vm *vm, uint64_t base, const void *host, uint64_t size,
 		bool writable);
 /* Areas of the store; what a run adds goes behind nfixed. */
@@ -169,11 +189,15 @@ int64_t mem_read_target_str(struct vm *vm, uint64_t addr, char *dst, size_t n,
 
 /* --- running -------------------------------------------------------------- */
 
-/* Links code; NULL after vm_failed(). */
+/*
+ * Links code; NULL after vm_failed(). Linked on first use; the machine owns the
+ * image.
+ */
 struct image *image_of(struct vm *vm, const struct code *code);
 struct image *image_of_func(struct vm *vm, uint32_t func);
 struct image *image_bare(struct vm *vm, const struct bpf_insn *insns,
 			 uint32_t n);
+/* Of image_bare() only. */
 void image_free(struct image *img);
 /*
  * Runs from pc with r1..r4. 0 with *ret_r0, or -1 when vm->halt is set. frame:
@@ -216,6 +240,7 @@ void vm_warn_full(struct vm *vm, unsigned g);
 const struct plan_global *vm_global(struct vm *vm, uint64_t g);
 int64_t vm_limit(const struct vm *vm, enum limit l);
 uint64_t vm_random(struct vm *vm);
+/* At the end of a handler: open iterations, held locks (by bit). */
 void iters_free(struct vm *vm);
 void locks_release(struct vm *vm, uint32_t mask);
 
@@ -224,12 +249,14 @@ struct builtin_call {
 	uint64_t args; /* address of the words */
 	uint64_t dst, width, loc;
 };
+/* Its number, or 0 with the string at dst, or with an error pending. */
 uint64_t builtin_run(struct vm *vm, enum builtin_id id,
 		     const struct builtin_call *b);
 /* Argument i: a number; a string. */
 int64_t barg_num(struct vm *vm, const struct builtin_call *b, unsigned i);
 const char *barg_str(struct vm *vm, const struct builtin_call *b, unsigned i,
 		     size_t *ret_n);
+/* The result: s cut to b->width - 1 bytes, zero-padded. */
 uint64_t bret_str(struct vm *vm, const struct builtin_call *b, const char *s,
 		  size_t n);
 /* Groups of built-ins: true when id is theirs, with *ret. */

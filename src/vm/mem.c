@@ -16,6 +16,7 @@ static bool inside(const struct region *r, uint64_t addr, uint64_t n,
 	return off < r->size && r->size - off >= n && (!write || r->writable);
 }
 
+/* Regions beyond the limit are not there: a program that wants them faults. */
 void mem_region(struct vm *vm, uint64_t base, const void *host, uint64_t size,
 		bool writable)
 {
@@ -29,12 +30,14 @@ void mem_region(struct vm *vm, uint64_t base, const void *host, uint64_t size,
 	};
 }
 
+/* A region at its own address. */
 static void own_region(struct vm *vm, const void *p, uint64_t size,
 		       bool writable)
 {
 	mem_region(vm, (uint64_t)(uintptr_t)p, p, size, writable);
 }
 
+/* Of a machine without a store (bare instructions) only the context. */
 void mem_setup(struct vm *vm)
 {
 	const struct plan *p = vm->s ? vm->s->plan : NULL;
@@ -89,6 +92,10 @@ uint8_t *mem_find(struct vm *vm, uint64_t addr, uint64_t n, bool write)
 		    .base = base,
 		    .size = size,
 		    .host = (uint8_t *)(uintptr_t)base,
+		    /*
+		     * The owner is only asked in kernel code: host code has
+		     * copies of elements.
+		     */
 		    .writable = true,
 		};
 		return (uint8_t *)(uintptr_t)addr;
@@ -109,7 +116,10 @@ uint8_t *mem_at(struct vm *vm, uint64_t addr, uint64_t n, bool write)
 	return p;
 }
 
-/* How many bytes follow addr in its region. */
+/*
+ * How many bytes follow addr in its region. After a successful mem_at(), which
+ * set vm->last, or for the stack.
+ */
 static uint64_t mem_rest(struct vm *vm, uint64_t addr)
 {
 	uint64_t off = addr - vm->stack_lo;
@@ -138,6 +148,7 @@ const char *mem_str(struct vm *vm, uint64_t addr, size_t max, size_t *ret_n)
 	return s;
 }
 
+/* dst must have width bytes. memmove: it may be part of s. */
 void mem_put_str(struct vm *vm, uint64_t dst, uint64_t width, const char *s,
 		 size_t n)
 {
@@ -145,6 +156,7 @@ void mem_put_str(struct vm *vm, uint64_t dst, uint64_t width, const char *s,
 
 	if (!width)
 		return;
+	/* Padded in full: keys and values are compared by all their bytes. */
 	to = mem_at(vm, dst, width, true);
 	if (!to)
 		return;
@@ -154,30 +166,38 @@ void mem_put_str(struct vm *vm, uint64_t dst, uint64_t width, const char *s,
 	memset(to + n, 0, width - n);
 }
 
-/* The simulated event's memory; -ENOENT: not there. */
-static int read_event(struct vm *vm, uint64_t addr, void *dst, size_t n)
+bool vm_event_memory(const struct vm_event *e, uint64_t addr, void *dst,
+		     size_t n)
 {
 	unsigned i;
 
-	for (i = 0; vm->event && i < vm->event->nmem; i++) {
-		uint64_t off = addr - vm->event->mem[i].addr;
+	for (i = 0; e && i < e->nmem; i++) {
+		uint64_t off = addr - e->mem[i].addr;
 
-		if (off >= vm->event->mem[i].n || vm->event->mem[i].n - off < n)
+		if (off >= e->mem[i].n || e->mem[i].n - off < n)
 			continue;
-		memcpy(dst, (const char *)vm->event->mem[i].bytes + off, n);
-		return 0;
+		memcpy(dst, (const char *)e->mem[i].bytes + off, n);
+		return true;
 	}
-	return -ENOENT;
+	return false;
 }
 
+/*
+ * user: an address of the process that hit the probe, read through the kernel:
+ * it may have ended.
+ */
 int mem_read_target(struct vm *vm, uint64_t addr, void *dst, size_t n, int user)
 {
 	struct iovec to = {dst, n};
 	struct iovec from = {(void *)(uintptr_t)addr, n};
 	pid_t pid = getpid();
 
-	if (!n || !read_event(vm, addr, dst, n))
+	if (!n || vm_event_memory(vm->event, addr, dst, n))
 		return 0;
+	/*
+	 * A simulated run sees nothing but its event: results are the same
+	 * anywhere.
+	 */
 	if (vm->event || vm->c->set.runtime == RUNTIME_VM)
 		return -EFAULT;
 	if (vm->ctx && user)
@@ -204,6 +224,10 @@ int64_t mem_read_target_str(struct vm *vm, uint64_t addr, char *dst, size_t n,
 			step = 64;
 		if (mem_read_target(vm, addr + i, dst + i, step, user)) {
 			step = 1;
+			/*
+			 * At the first NUL the rest of the piece does not
+			 * matter.
+			 */
 			if (mem_read_target(vm, addr + i, dst + i, 1, user))
 				return -EFAULT;
 		}

@@ -9,8 +9,10 @@
 
 #include "base/xalloc.h"
 
+/* The kernel's BPF_MAX_LOOPS: more is -E2BIG there as well. */
 enum { LOOP_MAX = 1 << 23 };
 
+/* NULL: generated code never calls it, or nobody has simulated it yet. */
 vm_helper *sim_helper_at(int64_t id)
 {
 	switch (id) {
@@ -102,6 +104,7 @@ static uint64_t area(struct vm *vm, unsigned map)
 	return (uint64_t)(uintptr_t)p;
 }
 
+/* cpu: whose value of a per-CPU map. 0: NULL, as the kernel's helper. */
 static uint64_t lookup(struct vm *vm, const uint64_t *a, uint64_t cpu)
 {
 	const struct plan_map *m;
@@ -115,6 +118,7 @@ static uint64_t lookup(struct vm *vm, const uint64_t *a, uint64_t cpu)
 	key = mem_at(vm, a[1], m->key_size ? m->key_size : 4, false);
 	if (!key)
 		return 0;
+	/* Arrays of one element, with index 0. */
 	if (map < MAP_FIRST_ARRAY)
 		return *(const uint32_t *)(const void *)key ? 0 : area(vm, map);
 	if (m->kind == PM_BANKS && map <= 0xffff) {
@@ -139,6 +143,10 @@ uint64_t sim_lookup_percpu(struct vm *vm, const uint64_t *a)
 	return a[2] >= vm->s->plan->ncpus ? 0 : lookup(vm, a, a[2]);
 }
 
+/*
+ * a: map, key, value, flags. The kernel refuses these maps when it loads the
+ * program; here it is a fault.
+ */
 uint64_t sim_map_update(struct vm *vm, const uint64_t *a)
 {
 	const struct plan_map *m;
@@ -173,7 +181,10 @@ uint64_t sim_map_delete(struct vm *vm, const uint64_t *a)
 	return (uint64_t)store_mem_delete(vm->s, map, key);
 }
 
-/* bpf_loop(count, callback, context, flags): iterations done. */
+/*
+ * bpf_loop(count, callback, context, flags): iterations done. The callback gets
+ * index and context and ends the loop by returning 1.
+ */
 uint64_t sim_loop(struct vm *vm, const uint64_t *a)
 {
 	uint64_t r0 = 0, i;
@@ -189,6 +200,7 @@ uint64_t sim_loop(struct vm *vm, const uint64_t *a)
 	if (vm->loops == VM_MAX_LOOPS)
 		return vm_failed(vm, "loops nest too deep");
 	vm->loops++;
+	/* exec_run() has a frame of its own below the program's. */
 	for (i = 0; i < (uint32_t)a[0] && !r0 && vm->halt == HALT_NO; i++) {
 		const uint64_t args[4] = {i, a[2]};
 

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Some address in the kernel's half, the same for a thread. */
+/*
+ * Some address in the kernel's half, the same for a thread. A handler may print
+ * it or compare it; there is nothing at that address.
+ */
 static const uint64_t TASKS = 0xffff888000000000ull;
 
 uint64_t sim_ktime(struct vm *vm, const uint64_t *a)
@@ -22,6 +25,7 @@ uint64_t sim_jiffies(struct vm *vm, const uint64_t *a)
 	return sim_ktime(vm, a) / (uint64_t)vm->tick_ns;
 }
 
+/* Seeded by tests, so that a golden output can hold what follows from it. */
 uint64_t sim_prandom(struct vm *vm, const uint64_t *a)
 {
 	return (uint32_t)vm_random(vm);
@@ -52,6 +56,9 @@ uint64_t sim_uid_gid(struct vm *vm, const uint64_t *a)
 	return (uint64_t)w.gid << 32 | w.uid;
 }
 
+/*
+ * a: buffer, its size. Always ends with a NUL, zeros behind, as the kernel's.
+ */
 uint64_t sim_comm(struct vm *vm, const uint64_t *a)
 {
 	struct vm_who w;
@@ -84,6 +91,10 @@ static int read_some(struct vm *vm, uint64_t addr, uint8_t *dst, size_t n,
 	return mem_read_target(vm, addr, dst, n, user);
 }
 
+/*
+ * a: where to, how many, from where. On a fault the buffer is zeroed, as the
+ * kernel does: nothing old is taken for what was read.
+ */
 static uint64_t read_bytes(struct vm *vm, const uint64_t *a, int user)
 {
 	uint32_t n = (uint32_t)a[1];
@@ -107,7 +118,10 @@ uint64_t sim_read_kernel(struct vm *vm, const uint64_t *a)
 	return read_bytes(vm, a, 0);
 }
 
-/* The length with its NUL, which is always there. */
+/*
+ * The length with its NUL, which is always there. By bytes: strings of events
+ * are short, and the end may be anywhere.
+ */
 static uint64_t read_string(struct vm *vm, const uint64_t *a, int user)
 {
 	uint32_t n = (uint32_t)a[1], i;

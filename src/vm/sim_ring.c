@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 
+/* Takes the bytes over. */
 static void enqueue(struct vm *vm, uint8_t *bytes, uint32_t n)
 {
 	if (vm->nqueue == vm->queue_cap) {
@@ -31,12 +32,15 @@ static bool ring_takes(struct vm *vm, uint64_t handle, uint64_t n)
 		vm_failed(vm, "map %u is not the ring", map);
 		return false;
 	}
+	/* Nothing is taken out while the handler runs, so what waits counts. */
 	for (i = 0; i < vm->nqueue; i++)
 		used += vm->queue[i].n + 8;
+	/* A plan without programs that send has no size: then 1 MiB. */
 	return used <=
 	       (vm->s->plan->ring_bytes ? vm->s->plan->ring_bytes : 1u << 20);
 }
 
+/* a: map, size. 0: no room; the program counts that. */
 uint64_t sim_ring_reserve(struct vm *vm, const uint64_t *a)
 {
 	unsigned i;
@@ -71,6 +75,7 @@ static struct vm_reserved take(struct vm *vm, uint64_t addr)
 	return r;
 }
 
+/* a: the record. */
 uint64_t sim_ring_submit(struct vm *vm, const uint64_t *a)
 {
 	struct vm_reserved r = take(vm, a[0]);
@@ -86,6 +91,7 @@ uint64_t sim_ring_discard(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: map, data, size: a whole record at once. */
 uint64_t sim_ring_output(struct vm *vm, const uint64_t *a)
 {
 	const uint8_t *data;

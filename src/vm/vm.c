@@ -13,6 +13,7 @@
 
 enum { MEGA = 1 << 20 };
 
+/* Instructions: far more than the kernel's verifier would let a program run. */
 static const uint64_t KERNEL_BUDGET = 1ull << 32;
 
 /*
@@ -32,7 +33,10 @@ static unsigned nesting_limit(const struct vm *vm)
 	return (p->call_depth ? p->call_depth : p->functions.n) + 12;
 }
 
-/* MAXACTION: host handlers may do ten times what kernel handlers may. */
+/*
+ * MAXACTION: host handlers, which do the reports, may do ten times what kernel
+ * handlers may.
+ */
 static int64_t action_limit(const struct vm *vm)
 {
 	int64_t n = vm_limit(vm, LIMIT_MAXACTION_INTERRUPTIBLE);
@@ -42,7 +46,10 @@ static int64_t action_limit(const struct vm *vm)
 	return n * 10;
 }
 
-/* The kernel's tick is the coarse clock's; made-up events have one of 4 ms. */
+/*
+ * The kernel's tick is the coarse clock's; made-up events have one of 4 ms.
+ * Reading the clock's resolution needs neither /proc nor a guess.
+ */
 static int64_t tick_of(const struct vm *vm)
 {
 	struct timespec ts;
@@ -54,6 +61,7 @@ static int64_t tick_of(const struct vm *vm)
 	return ts.tv_nsec;
 }
 
+/* All hooks may be NULL; g and s too, for bare instructions. */
 struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 		  const struct vm_hooks *h)
 {
@@ -64,6 +72,7 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	vm->s = s;
 	if (h)
 		vm->hooks = *h;
+	/* NORESERVE: recursion may use it, and hardly any script does. */
 	vm->stack = mmap(NULL, VM_STACK, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (vm->stack == MAP_FAILED)
@@ -75,6 +84,7 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_full));
 	vm->warned_stat =
 	    xcalloc(s ? s->plan->nglobals + 1 : 1, sizeof(*vm->warned_stat));
+	/* Arrays of the host get the user's MAXMAPENTRIES from here. */
 	if (s)
 		store_set_entries(s,
 				  (uint32_t)vm_limit(vm, LIMIT_MAXMAPENTRIES));
@@ -86,6 +96,10 @@ struct vm *vm_new(struct compile *c, struct gen *g, struct store *s,
 	return vm;
 }
 
+/*
+ * Also records that were reserved and never submitted: the kernel refuses such
+ * programs, but a bug here must not leak.
+ */
 static void records_drop(struct vm *vm)
 {
 	unsigned i;
@@ -166,6 +180,7 @@ static void run_reset(struct vm *vm)
 	vm->fault[0] = '\0';
 }
 
+/* The stack grows downwards, as the kernel's. */
 static uint64_t stack_top(const struct vm *vm)
 {
 	return (uint64_t)(uintptr_t)vm->stack + VM_STACK;
@@ -190,7 +205,10 @@ static void count_skip(struct vm *vm)
 		counts->lock_skips++;
 }
 
-/* Runs with r1 = arg, then ends the handler: errors, locks, iterations. */
+/*
+ * Runs with r1 = arg, then ends the handler: errors, locks, iterations. However
+ * the handler ended, nothing of it stays: what it held would block all others.
+ */
 static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 {
 	const uint64_t args[4] = {arg};
@@ -199,6 +217,7 @@ static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 	vm->running = true;
 	exec_run(vm, img, pc, args, stack_top(vm), &r0);
 	vm->running = false;
+	/* A fault has a message of its own: vm_fault(). */
 	if (vm->halt != HALT_FAULT)
 		vm_uncaught(vm);
 	iters_free(vm);
@@ -209,6 +228,10 @@ static int run_from(struct vm *vm, struct image *img, uint32_t pc, uint64_t arg)
 	return vm->halt == HALT_FAULT ? -1 : vm->result;
 }
 
+/*
+ * 0; 1: it failed; -1: a bug. A handler is never started inside another: that
+ * is what running says.
+ */
 int vm_run_probe(struct vm *vm, const struct code *code)
 {
 	struct probe_counts *counts;
@@ -228,13 +251,17 @@ int vm_run_probe(struct vm *vm, const struct code *code)
 	counts = counts_of(vm, vm->probe);
 	if (counts)
 		counts->hits++;
+	/* r1 points to zeros: generated code expects a context to be there. */
 	err = run_from(vm, img, 0, (uint64_t)(uintptr_t)vm->zero_ctx);
 	if (err == 1 && counts)
 		counts->errors++;
 	return err;
 }
 
-/* The host version of a kernel handler. */
+/*
+ * The host version of a kernel handler. Linear: few codes, and resuming costs a
+ * record anyway.
+ */
 static const struct code *host_code(const struct vm *vm, const struct probe *p)
 {
 	unsigned i;
@@ -249,6 +276,7 @@ static const struct code *host_code(const struct vm *vm, const struct probe *p)
 	return NULL;
 }
 
+/* point: number of the continuation (code->resume). */
 int vm_resume(struct vm *vm, const struct probe *p, unsigned point,
 	      const struct record_ctx *ctx, size_t n)
 {
@@ -275,6 +303,7 @@ int vm_resume(struct vm *vm, const struct probe *p, unsigned point,
 	vm->probe = p;
 	vm->ctx = (const struct record_ctx *)copy;
 	vm->ctx_size = n;
+	/* Read only: it is the record. */
 	mem_region(vm, (uint64_t)(uintptr_t)copy, copy, n, false);
 	ret = run_from(vm, img, code->resume.v[point],
 		       (uint64_t)(uintptr_t)vm->zero_ctx);
@@ -302,6 +331,7 @@ static void records_deliver(struct vm *vm)
 	free(queue);
 }
 
+/* On a simulated event; the script's clock is the event's. */
 int vm_run_kernel(struct vm *vm, const struct code *code,
 		  const struct vm_event *e)
 {
@@ -326,11 +356,15 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 	if (e->who.wall_ns)
 		((struct control *)vm->s->control)->start_wall_ns =
 		    (uint64_t)(e->who.wall_ns - e->who.mono_ns);
+	/*
+	 * Regions of this run, behind the fixed ones: run_reset() forgets them.
+	 */
 	mem_region(vm, (uint64_t)(uintptr_t)e->ctx, e->ctx, e->ctx_size, false);
 	for (i = 0; i < e->nmem; i++)
 		mem_region(vm, e->mem[i].addr, e->mem[i].bytes, e->mem[i].n,
 			   false);
 	ret = run_from(vm, img, 0, (uint64_t)(uintptr_t)e->ctx);
+	/* Records may resume handlers, which have faults of their own. */
 	memcpy(fault, vm->fault, sizeof(fault));
 	records_deliver(vm);
 	/* A resumed handler's own fault is the session's to see there. */
@@ -340,6 +374,7 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 	return ret;
 }
 
+/* Without probe, store or hooks: what the instructions do and nothing else. */
 int vm_run_insns(struct vm *vm, const struct bpf_insn *insns, uint32_t n,
 		 void *ctx, size_t ctx_size, uint64_t *ret_r0)
 {
@@ -363,6 +398,7 @@ int vm_run_insns(struct vm *vm, const struct bpf_insn *insns, uint32_t n,
 	return err ? -1 : 0;
 }
 
+/* Any seed, 0 included: the state must not be all zero. */
 void vm_seed(struct vm *vm, uint64_t seed)
 {
 	vm->rng[0] = seed ^ 0x9e3779b97f4a7c15ull;
