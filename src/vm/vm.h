@@ -101,9 +101,9 @@ int vm_run_kernel(struct vm *vm, const struct code *code,
 bool vm_event_memory(const struct vm_event *e, uint64_t addr, void *dst,
 		     size_t n);
 /*
- * Appends where an error happened: " near TOKEN at FILE:LINE:COL", then " (called
- * from ...)" for each call that was inlined there. loc: in ir->locs; nothing is
- * added for one that is not.
+ * Appends where an error happened: " near TOKEN at FILE:LINE:COL", then
+ * " (called from ...)" for each call that was inlined there. loc: in ir->locs;
+ * nothing is added for one that is not.
  */
 void vm_place_text(struct text *t, const struct ir *ir, uint32_t loc);
 /* The bug that the last -1 stands for; "" when there was none. */
