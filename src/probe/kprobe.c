@@ -5,6 +5,7 @@
  * registers, so int_arg() and returnval() work; $arg and $return have the types
  * of the kernel's BTF where it knows the function.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -317,7 +318,7 @@ static int read_number(const char *path, const char *format, unsigned *ret)
 	return n == 1 ? 0 : -EIO;
 }
 
-static int open_event(struct compile *c, const struct kprobe *k, int prog_fd)
+static int open_event(struct compile *c, const struct kprobe *k)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
 	const char *name = k->name;
@@ -339,22 +340,45 @@ static int open_event(struct compile *c, const struct kprobe *k, int prog_fd)
 	}
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
 		     PERF_FLAG_FD_CLOEXEC);
-	return family_start_event(fd, prog_fd);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Through a link, which tells how many hits the kprobe layer skipped (since
+ * 6.7), or without one before 5.15.
+ */
+static int start_event(int event, int prog_fd, struct attach *ret)
+{
+	int err;
+
+	ret->link_fd = bpf_link_create(prog_fd, event, BPF_PERF_EVENT, NULL);
+	if (ret->link_fd < 0) {
+		ret->link_fd = family_start_event(event, prog_fd);
+		return ret->link_fd < 0 ? ret->link_fd : 0;
+	}
+	ret->aux_fd = event;
+	if (!ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
+		return 0;
+	err = -errno;
+	close(ret->link_fd);
+	close(event);
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	return err;
 }
 
 static int attach_function(struct compile *c, struct probe *p, int prog_fd,
 			   struct attach *ret, const char **ret_why)
 {
 	const struct kprobe *k = p->data;
-	int fd = open_event(c, k, prog_fd);
+	int fd = open_event(c, k);
+	int err = fd;
 
 	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
-	if (fd < 0) {
-		*ret_why = explain(c, k, fd);
-		return fd;
-	}
-	ret->link_fd = fd;
-	return 0;
+	if (fd >= 0)
+		err = start_event(fd, prog_fd, ret);
+	if (err < 0)
+		*ret_why = explain(c, k, err);
+	return err < 0 ? err : 0;
 }
 
 static int load_opts_function(struct compile *c, struct probe *p,

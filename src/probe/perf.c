@@ -190,6 +190,37 @@ static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 	return 0;
 }
 
+/*
+ * The events count on when the kernel does not run their program, because that
+ * CPU is in a bpf program or system call, or when a clock's interrupt is late.
+ * Counters of the hardware stop while they are throttled: they cannot tell.
+ */
+static uint64_t due_sampler(const struct probe *p, const struct attach *at)
+{
+	enum { CLOCK_LEAST = 10000 /* ns, the kernel's */ };
+	const struct sampler *s = p->data;
+	bool is_clock = s->config == PERF_COUNT_SW_CPU_CLOCK ||
+			s->config == PERF_COUNT_SW_TASK_CLOCK;
+	uint64_t every = s->every, n, due = 0;
+
+	if (s->type != PERF_TYPE_SOFTWARE || s->is_freq)
+		return 0;
+	if (is_clock && every < CLOCK_LEAST)
+		every = CLOCK_LEAST;
+	for (unsigned i = 0; i < at->nmore; i++) {
+		if (read(at->more[i], &n, sizeof(n)) != sizeof(n))
+			continue;
+		n /= every;
+		/* The clock that counts and the one that interrupts are not the
+		 * same: they drift by at most 0.05 %, and one tick is on its
+		 * way. */
+		if (is_clock)
+			n -= n ? 1 + n / 1000 : 0;
+		due += n;
+	}
+	return due;
+}
+
 static int load_opts_sampler(struct compile *c, struct probe *p,
 			     struct load_opts *ret)
 {
@@ -202,6 +233,7 @@ const struct family family_profile = {
     .type = "profile_timer",
     .expand = expand_profile,
     .attach = attach_sampler,
+    .due = due_sampler,
     .load_opts = load_opts_sampler,
 };
 
@@ -210,5 +242,6 @@ const struct family family_perf = {
     .type = "perf_event",
     .expand = expand_perf,
     .attach = attach_sampler,
+    .due = due_sampler,
     .load_opts = load_opts_sampler,
 };

@@ -147,6 +147,12 @@ struct family {
 	 */
 	int (*attach)(struct compile *c, struct probe *p, int prog_fd,
 		      struct attach *ret, const char **ret_why);
+	/*
+	 * How often the program should have been entered since it was attached,
+	 * where the kernel counts events but not those that it did not deliver.
+	 * Read before the program's own counters. NULL: nobody counts.
+	 */
+	uint64_t (*due)(const struct probe *p, const struct attach *at);
 	/* For load: expected_attach_type, attach_btf_id, name. May be NULL. */
 	int (*load_opts)(struct compile *c, struct probe *p,
 			 struct load_opts *ret);

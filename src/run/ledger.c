@@ -37,17 +37,8 @@ static const struct kern_prog *prog_of(const struct session *s,
 	return NULL;
 }
 
-static int prog_fd_of(const struct session *s, const struct probe *p)
+static int link_fd_of(const struct kern_prog *k)
 {
-	const struct kern_prog *k = prog_of(s, p);
-
-	return k ? k->prog_fd : -1;
-}
-
-static int link_fd_of(const struct session *s, const struct probe *p)
-{
-	const struct kern_prog *k = prog_of(s, p);
-
 	return k && k->attached ? k->at.link_fd : -1;
 }
 
@@ -56,7 +47,7 @@ static int link_fd_of(const struct session *s, const struct probe *p)
  * 6.7: newer than the headers, so by its offsets (struct bpf_link_info in the
  * kernel's include/uapi/linux/bpf.h). 0 where the kernel does not tell.
  */
-static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
+static uint64_t kprobe_misses(const struct kern_prog *k)
 {
 	enum { TYPE_OFF = 0, EVENT_TYPE_OFF = 16, MULTI_OFF = 32,
 	       EVENT_OFF = 48, LINK_PERF = 7, LINK_MULTI = 8,
@@ -67,7 +58,7 @@ static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
 	} info = { { 0 } };
 	uint32_t size = sizeof(info), type, event;
 	uint64_t missed = 0;
-	int fd = link_fd_of(s, p);
+	int fd = link_fd_of(k);
 
 	/*
 	 * Older kernels fill in less and set size: what they lack is not read.
@@ -87,13 +78,16 @@ static uint64_t kprobe_misses(const struct session *s, const struct probe *p)
 void ledger_read(struct session *s, const struct probe *p,
 		 struct ledger_row *ret)
 {
+	const struct kern_prog *k = prog_of(s, p);
 	const struct plan *plan = s->g->plan;
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
+	uint64_t due = 0;
 	unsigned row;
-	int fd = prog_fd_of(s, p);
 
 	*ret = (struct ledger_row){ .probe = p };
+	if (k && k->attached && p->family->due)
+		due = p->family->due(p, &k->at);
 	for (row = 0; row < plan->nrows; row++)
 		add_counts(&ret->n, (const struct probe_counts *)
 			   (s->store->rows + (size_t)row * plan->row_size +
@@ -105,15 +99,18 @@ void ledger_read(struct session *s, const struct probe *p,
 	 */
 	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
 	ret->entered = ret->n.hits + ret->n.stopped;
-	ret->misses = kprobe_misses(s, p);
+	ret->misses = kprobe_misses(k);
 	/*
 	 * Misses by recursion: the kernel does not run a program inside itself.
 	 */
-	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size)) {
+	if (k && !bpf_obj_get_info_by_fd(k->prog_fd, &info, &size)) {
 		ret->misses += info.recursion_misses;
 		ret->run_ns = info.run_time_ns;
 		ret->run_cnt = info.run_cnt;
 	}
+	/* What recursion explains is among those that were due. */
+	if (due > ret->entered + ret->misses)
+		ret->misses = due - ret->entered;
 }
 
 /*
@@ -140,8 +137,11 @@ static void say(char *buf, size_t size, uint64_t n, const char *what)
 static void causes(const struct ledger_row *r, char *buf, size_t size)
 {
 	buf[0] = 0;
-	say(buf, size, r->misses, "were skipped by the kernel, which was in a "
-	    "handler or in the bpf system call on that CPU");
+	say(buf, size, r->misses, r->probe->family->due ?
+	    "were skipped by the kernel, which was in a handler or in the bpf "
+	    "system call on that CPU, or late" :
+	    "were skipped by the kernel, which was in a handler or in the bpf "
+	    "system call on that CPU");
 	say(buf, size, r->n.lock_skips, "gave up waiting for globals that "
 	    "another handler held (-vv says which)");
 	say(buf, size, r->n.nest_skips, "interrupted another handler of this "
