@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	attr.map_fd = (uint32_t)fd;
 	attr.key = (uintptr_t)&key;
 	attr.value = (uintptr_t)value;
-	for (end = now_ms() + atol(argv[1]); now_ms() < end;)
+	for (end = now_ms() + strtol(argv[1], NULL, 10); now_ms() < end;)
 		syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
 	return 0;
 }
