@@ -221,9 +221,6 @@ void pretty_value(struct pretty *p, const struct access *base,
 	const struct ctype *to;
 
 	walk_start(&start, p->c, &a, type);
-	/* The steps of base have been walked: what is at hand is a place when
-	 * the last of them did not load. */
-	start.is_place = a.steps.n && !vec_last(&a.steps).load;
 	w = walk_fork(p, &start);
 	if (w.type && w.type->kind == CT_PTR) {
 		to = ctype_strip(ctype_fill(w.type)->to);

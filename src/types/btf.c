@@ -95,7 +95,7 @@ struct ctype *ctype_of_id(struct ctypes *t, uint32_t id)
 	ct->kind = kind_of(r);
 	ct->name = string(t, r->name_off);
 	ct->id = id;
-	ct->owner = t;
+	ct->owner = &t->source;
 	switch (ct->kind) {
 	case CT_INT:
 		read_int(ct, r);
@@ -183,7 +183,6 @@ static void fill_array(struct ctypes *t, struct ctype *ct,
 
 	ct->count = arr->nelems;
 	ct->to = ctype_of_id(t, arr->type);
-	ct->filled = true; /* before looking down: a cycle ends here */
 	e = ctype_strip(ct->to);
 	if (e && e->kind == CT_ARRAY)
 		e = ctype_fill(e);
@@ -209,36 +208,28 @@ int64_t enum_value(const struct btf_type *r, unsigned i)
 	return (uint32_t)btf_enum(r)[i].val;
 }
 
-const struct ctype *ctype_fill(const struct ctype *t)
+void types_fill(struct ctype_source *s, struct ctype *ct)
 {
-	/*
-	 * Reading more of it does not change what it is. The struct stays const
-	 * to everybody else; it is ours (ctype_of_id), so the cast is of
-	 * something that was never const.
-	 */
-	struct ctype *ct = (struct ctype *)(uintptr_t)t;
+	struct ctypes *t = (struct ctypes *)s;
 	const struct btf_type *r;
 
-	if (!t || t->filled || !t->owner)
-		return t;
-	types_reopen(t->owner);
-	r = record(t->owner, t->id);
-	ct->filled = true;
+	types_reopen(t);
+	r = record(t, ct->id);
 	if (!r)
-		return t;
-	switch (t->kind) {
+		return;
+	switch (ct->kind) {
 	case CT_STRUCT:
 	case CT_UNION:
-		fill_members(t->owner, ct, r);
+		fill_members(t, ct, r);
 		break;
 	case CT_FUNC:
-		fill_params(t->owner, ct, r);
+		fill_params(t, ct, r);
 		break;
 	case CT_ENUM:
-		fill_consts(t->owner, ct, r);
+		fill_consts(t, ct, r);
 		break;
 	case CT_ARRAY:
-		fill_array(t->owner, ct, r);
+		fill_array(t, ct, r);
 		break;
 	case CT_INT:
 	case CT_FLOAT:
@@ -247,7 +238,6 @@ const struct ctype *ctype_fill(const struct ctype *t)
 		break;
 	default:
 		/* pointers, typedefs, qualifiers, tags */
-		ct->to = ctype_of_id(t->owner, r->type);
+		ct->to = ctype_of_id(t, r->type);
 	}
-	return t;
 }

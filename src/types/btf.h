@@ -9,6 +9,7 @@
 
 /* The types of the kernel, or of one of its modules. */
 struct ctypes {
+	struct ctype_source source; /* first: what owner points to */
 	struct compile *c;
 	const char *module;  /* "" for the kernel itself */
 	struct btf *btf;     /* NULL: not opened, closed again, or missing */
@@ -22,6 +23,8 @@ struct ctypes {
 
 /* Opens the file again once types_close() has closed it. */
 void types_reopen(struct ctypes *t);
+/* struct ctype_source.fill of these types. */
+void types_fill(struct ctype_source *s, struct ctype *t);
 /*
  * The type of a BTF id; void (t->none) for 0 and for ids that are out of range.
  */

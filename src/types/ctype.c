@@ -13,6 +13,31 @@
  */
 enum { STRIP_MAX = 64, NEST_MAX = 32 };
 
+const struct ctype *ctype_fill(const struct ctype *t)
+{
+	/*
+	 * Reading more of it does not change what it is. The struct stays const
+	 * to everybody else; it is its source's, so the cast is of something
+	 * that was never const.
+	 */
+	struct ctype *ct = (struct ctype *)(uintptr_t)t;
+
+	if (!t || t->filled || !t->owner)
+		return t;
+	/* Before looking down: a type that contains itself ends here. */
+	ct->filled = true;
+	t->owner->fill(t->owner, ct);
+	return t;
+}
+
+bool ctype_is_user(const struct ctype *t)
+{
+	/* A pointer made here has no source, what it points to has. */
+	for (int i = 0; i < STRIP_MAX && t && !t->owner; i++)
+		t = t->to;
+	return t && t->owner && t->owner->user;
+}
+
 static bool is_wrapper(const struct ctype *t)
 {
 	/* The enumeration ends with the kinds that only wrap another type. */
@@ -23,7 +48,8 @@ const struct ctype *ctype_strip(const struct ctype *t)
 {
 	for (int i = 0; i < STRIP_MAX && t && is_wrapper(t); i++)
 		t = ctype_fill(t)->to;
-	return t;
+	/* What is only declared here may be defined in another place. */
+	return t && t->kind == CT_FWD ? ctype_fill(t) : t;
 }
 
 bool ctype_has_tag(const struct ctype *t, const char *tag)

@@ -12,7 +12,17 @@
 #include "base/vec.h"
 
 struct compile;
-struct ctypes;
+struct ctype;
+
+/*
+ * Where types are read from: a kernel's BTF, a program's debug information. The
+ * first member of what the reader itself needs.
+ */
+struct ctype_source {
+	/* Reads t's members, constants, or what it refers to (`to`). */
+	void (*fill)(struct ctype_source *s, struct ctype *t);
+	bool user; /* pointers of these types are user-space addresses */
+};
 
 /* The lists of names that types/ and probe/ hand out. */
 typedef VEC(const char *) name_vec;
@@ -42,9 +52,10 @@ struct ctype {
 	const char *name;     /* of struct, enum, typedef, int; "" if none */
 	uint64_t size;	      /* bytes; of arrays too */
 	uint32_t count;	      /* CT_ARRAY: elements */
-	uint32_t id;	      /* in where it was read from */
+	uint64_t id;	      /* in where it was read from */
 	const struct ctype *to; /* see the kinds above; NULL means void */
-	struct ctypes *owner; /* whose id it is; NULL: made here (pointer_to) */
+	/* whose id it is; NULL: made here (pointer_to) */
+	struct ctype_source *owner;
 	/* in order of declaration; parameters of CT_FUNC */
 	VEC(struct cmember) members;
 	VEC(struct cconst) consts;
@@ -80,6 +91,8 @@ const struct ctype *ctype_fill(const struct ctype *t);
  */
 const struct cmember *ctype_member(const struct ctype *t, const char *name,
 				   uint32_t *ret_bit_off);
+/* Of a program, not of the kernel: pointers of it lead into user space. */
+bool ctype_is_user(const struct ctype *t);
 /* A new type each time, in c's arena: compare such by what they point to. */
 const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t);
 /* As -L prints it: "struct task_struct*", "char const*", "long int [4]". */

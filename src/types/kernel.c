@@ -26,6 +26,7 @@ static struct ctypes *state_new(struct compile *c, const char *module)
 {
 	struct ctypes *t = arena_new_of(c->a, struct ctypes);
 
+	t->source.fill = types_fill;
 	t->c = c;
 	t->module = module;
 	t->made = map_new(c->a);

@@ -21,6 +21,8 @@ void walk_start(struct walk *w, struct compile *c, struct access *a,
 {
 	*w = (struct walk){.c = c, .a = a, .full = type, .is_user = a->user};
 	w->type = ctype_strip(type);
+	/* A last step that does not load has left an address of the thing. */
+	w->is_place = a->steps.n && !vec_last(&a->steps).load;
 }
 
 /* The step that offsets are still added to, made when there is none. */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* $variables of user programs, from their debug information. */
+#ifndef PROBE_UVAR_H
+#define PROBE_UVAR_H
+
+#include "probe/uprobe.h"
+
+/* family.target of probes on functions and statements of programs. */
+int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet);
+/* family.names of them. */
+void uvar_names(struct compile *c, struct probe *p, ctx_names *out);
+/*
+ * @cast(v, "type"[, "PROGRAM"]) and @var("name[@unit]"[, "PROGRAM"]) where a
+ * program's own types are meant. Returns 1 when they are not (no program is
+ * named, and the probe's own, if it has one, has no such type): the kernel's
+ * may be. p may be NULL or of any family.
+ */
+int uvar_cast(struct compile *c, struct probe *p, struct node *n, bool quiet);
+
+#endif

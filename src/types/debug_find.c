@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* From "func@file:line" to addresses. */
+#include "types/debug_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/glob.h"
+
+bool debug_file_matches(const char *glob, const char *path)
+{
+	size_t want = strlen(glob), len = strlen(path);
+	const char *base = strrchr(path, '/');
+
+	if (!strchr(glob, '/'))
+		return name_glob(glob, base ? base + 1 : path);
+	/* "src/a.c" is the end of "/build/src/a.c", not of "/my-src/a.c". */
+	if (len > want && path[len - want - 1] == '/' &&
+	    !strcmp(path + len - want, glob))
+		return true;
+	return name_glob(glob, path);
+}
+
+/* A search under way. */
+struct search {
+	struct debug_file *f;
+	const struct debug_query *q;
+	debug_places *ret;
+	unsigned first; /* of ret, what this search has added */
+	int line;	/* that is looked for */
+	int near[2];	/* lines with code next below and above it; 0: none */
+};
+
+static void add_place(struct search *s, Dwarf_Die *die, uint64_t addr,
+		      const char *file, int line)
+{
+	const struct libdw *dw = s->f->dw;
+	struct debug_place p = {.addr = addr, .line = line};
+	const char *name = die_name(s->f, die);
+
+	p.func = name ? name : "";
+	p.file = file ? str_internz(s->f->c->str, file) : "";
+	p.is_inline = dw->dwarf_tag(die) == DW_TAG_inlined_subroutine;
+	p.scope = dw->dwarf_dieoffset(die);
+	vec_push(s->f->c->a, s->ret, p);
+}
+
+/* --- functions ------------------------------------------------------------ */
+
+static void see_function(struct search *s, Dwarf_Die *die)
+{
+	const struct libdw *dw = s->f->dw;
+	const char *name = die_name(s->f, die);
+	const char *file = dw->dwarf_decl_file(die);
+	Dwarf_Addr addr;
+	int line = 0;
+
+	if (!name || !name_glob(s->q->func, name))
+		return;
+	if (s->q->file && (!file || !debug_file_matches(s->q->file, file)))
+		return;
+	/* A declaration, or one that exists only inlined, has no address. */
+	if (dw->dwarf_entrypc(die, &addr) || !addr)
+		return;
+	dw->dwarf_decl_line(die, &line);
+	add_place(s, die, addr, file, line);
+}
+
+static void see_functions(struct search *s, Dwarf_Die *parent, int depth)
+{
+	bool inlines = s->q->inlines && !s->q->line;
+	Dwarf_Die die;
+
+	if (depth > DIE_DEPTH || !die_first(s->f, parent, &die))
+		return;
+	do {
+		int tag = s->f->dw->dwarf_tag(&die);
+
+		if (tag == (inlines ? DW_TAG_inlined_subroutine
+				    : DW_TAG_subprogram))
+			see_function(s, &die);
+		if (die_is_name_scope(tag) ||
+		    (inlines && (tag == DW_TAG_subprogram ||
+				 tag == DW_TAG_lexical_block ||
+				 tag == DW_TAG_inlined_subroutine)))
+			see_functions(s, &die, depth + 1);
+	} while (die_next(s->f, &die, &die));
+}
+
+static bool functions_of_unit(void *ctx, Dwarf_Die *cu)
+{
+	see_functions(ctx, cu, 0);
+	return false;
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+/* The innermost function around pc, inlined ones included. */
+static bool scope_at(struct search *s, Dwarf_Die *cu, uint64_t pc,
+		     Dwarf_Die *ret)
+{
+	Dwarf_Die *scopes = NULL;
+	int n = s->f->dw->dwarf_getscopes(cu, pc, &scopes), i;
+
+	for (i = 0; i < n; i++) {
+		int tag = s->f->dw->dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_subprogram ||
+		    tag == DW_TAG_inlined_subroutine)
+			break;
+	}
+	if (i < n)
+		*ret = scopes[i];
+	free(scopes);
+	return i < n;
+}
+
+/* Of each function (each copy of it) the line's lowest address stays. */
+static void add_line(struct search *s, Dwarf_Die *func, uint64_t addr,
+		     const char *file)
+{
+	uint64_t scope = s->f->dw->dwarf_dieoffset(func);
+
+	for (unsigned i = s->first; i < s->ret->n; i++) {
+		struct debug_place *p = &s->ret->v[i];
+
+		if (p->scope != scope || p->line != s->line)
+			continue;
+		if (addr < p->addr)
+			p->addr = addr;
+		return;
+	}
+	add_place(s, func, addr, file, s->line);
+}
+
+static bool in_wanted(struct search *s, Dwarf_Die *cu, uint64_t pc,
+		      Dwarf_Die *ret)
+{
+	const char *name;
+
+	if (!scope_at(s, cu, pc, ret))
+		return false;
+	name = die_name(s->f, ret);
+	return name && name_glob(s->q->func, name);
+}
+
+/* Lines with code that a message can offer, or .nearest can take. */
+static void note_near(struct search *s, int line)
+{
+	if (line < s->line && line > s->near[0])
+		s->near[0] = line;
+	if (line > s->line && (!s->near[1] || line < s->near[1]))
+		s->near[1] = line;
+}
+
+static bool lines_of_unit(void *ctx, Dwarf_Die *cu)
+{
+	struct search *s = ctx;
+	const struct libdw *dw = s->f->dw;
+	Dwarf_Lines *lines;
+	Dwarf_Die func;
+	size_t n;
+
+	if (dw->dwarf_getsrclines(cu, &lines, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *l = dw->dwarf_onesrcline(lines, i);
+		const char *file = l ? dw->dwarf_linesrc(l, NULL, NULL) : NULL;
+		bool begins = false;
+		Dwarf_Addr addr;
+		int line;
+
+		if (!file || dw->dwarf_lineno(l, &line) || line <= 0 ||
+		    dw->dwarf_lineaddr(l, &addr) ||
+		    (s->q->file && !debug_file_matches(s->q->file, file)))
+			continue;
+		/* Only where a statement begins are its operands in place. */
+		if (dw->dwarf_linebeginstatement(l, &begins) || !begins)
+			continue;
+		/* The scope is looked up last: it is the dear part. */
+		if (line != s->line && line <= s->near[0])
+			continue;
+		if (line != s->line && s->near[1] && line >= s->near[1])
+			continue;
+		if (!in_wanted(s, cu, addr, &func))
+			continue;
+		if (line == s->line)
+			add_line(s, &func, addr, file);
+		else
+			note_near(s, line);
+	}
+	return false;
+}
+
+static void find_line(struct search *s, int line)
+{
+	s->line = line;
+	s->near[0] = s->near[1] = 0;
+	die_units(s->f, lines_of_unit, s);
+	if (s->ret->n > s->first || !s->q->nearest)
+		return;
+	s->line = s->near[1] ? s->near[1] : s->near[0];
+	if (s->line)
+		die_units(s->f, lines_of_unit, s);
+}
+
+/* "f@file+2": the declarations say which lines are meant. */
+static void find_relative(struct search *s)
+{
+	debug_places funcs = {0};
+	struct search decl = *s;
+	unsigned first = s->first;
+
+	decl.ret = &funcs;
+	decl.first = 0;
+	die_units(s->f, functions_of_unit, &decl);
+	for (unsigned i = 0; i < funcs.n; i++) {
+		struct debug_query q = *s->q;
+		unsigned k;
+
+		for (k = 0; k < i; k++)
+			if (funcs.v[k].line == funcs.v[i].line &&
+			    funcs.v[k].func == funcs.v[i].func)
+				break;
+		if (k < i)
+			continue; /* copies in several units */
+		q.func = funcs.v[i].func;
+		s->q = &q;
+		s->first = s->ret->n;
+		find_line(s, funcs.v[i].line + q.line);
+	}
+	s->first = first;
+}
+
+static int by_address(const void *va, const void *vb)
+{
+	const struct debug_place *a = va, *b = vb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+void debug_find(struct debug_file *f, const struct debug_query *q,
+		debug_places *ret, int ret_near[2])
+{
+	struct search s = {.f = f, .q = q, .ret = ret, .first = ret->n};
+	unsigned to = ret->n;
+
+	ret_near[0] = ret_near[1] = 0;
+	if (!debug_reopen(f))
+		return;
+	if (!q->line)
+		die_units(f, functions_of_unit, &s);
+	else if (q->relative)
+		find_relative(&s);
+	else
+		find_line(&s, q->line);
+	memcpy(ret_near, s.near, sizeof(s.near));
+	if (ret->n == s.first)
+		return;
+	qsort(ret->v + s.first, ret->n - s.first, sizeof(*ret->v), by_address);
+	/* A function of a header can be described by several units. */
+	for (unsigned i = s.first; i < ret->n; i++)
+		if (to == s.first || ret->v[to - 1].addr != ret->v[i].addr)
+			ret->v[to++] = ret->v[i];
+	ret->n = to;
+}
