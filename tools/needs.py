@@ -21,6 +21,14 @@ def has_symbol(name):
         return any(line.split()[2] == name for line in f)
 
 
+def has_libdw(_):
+    try:
+        ctypes.CDLL('libdw.so.1')
+    except OSError:
+        return False
+    return True
+
+
 def file_check(path):
     return lambda arg: os.path.exists(path)
 
@@ -34,6 +42,7 @@ NEEDS = {
                'this kernel has no kprobes'),
     'uprobe': (file_check('/sys/bus/event_source/devices/uprobe'),
                'this kernel has no uprobes'),
+    'libdw': (has_libdw, 'libdw.so.1 is not installed'),
     'perf': (file_check('/proc/sys/kernel/perf_event_paranoid'),
              'this kernel has no perf events'),
     'tracefs': (file_check('/sys/kernel/tracing/events'),

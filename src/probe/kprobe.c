@@ -210,7 +210,7 @@ static int target_function(struct compile *c, struct probe *p, struct node *n,
 	const struct ctype *proto;
 
 	if (*name == '@')
-		return probe_cast(c, n, quiet);
+		return probe_cast(c, p, n, quiet);
 	proto = proto_of(c, p);
 	if (!proto) {
 		const char *why = types_missing(c);

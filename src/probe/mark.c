@@ -192,7 +192,7 @@ static int target_mark(struct compile *c, struct probe *p, struct node *n,
 	char *end;
 
 	if (*name == '@')
-		return probe_cast(c, n, quiet);
+		return probe_cast(c, p, n, quiet);
 	if (!strcmp(name, "$$name") || !strcmp(name, "$$provider")) {
 		target_text(c, n, name[2] == 'n' ? u->name : u->provider);
 		return 0;

@@ -198,7 +198,7 @@ int probe_resolve(struct compile *c, const struct point *pt,
  * struct var.ctype, or access.type of a target.
  * probe_address: n is an N_ADDRESS whose operand has been resolved.
  */
-int probe_cast(struct compile *c, struct node *n, bool quiet);
+int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet);
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet);
 int probe_address(struct compile *c, struct node *n, bool quiet);

@@ -159,7 +159,7 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 	bool sign;
 
 	if (*name == '@')
-		return probe_cast(c, n, quiet);
+		return probe_cast(c, p, n, quiet);
 	if (!strcmp(name, "$$name")) {
 		target_text(c, n, s->name);
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/pretty.h"
+#include "probe/uvar.h"
 #include "types/types.h"
 #include "types/walk.h"
 
@@ -86,11 +87,15 @@ static bool module_has_kernel(const char *module)
 	return !module;
 }
 
-int probe_cast(struct compile *c, struct node *n, bool quiet)
+int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 {
 	const char *name = n->u.target.cast;
 	const struct ctype *t, *plain;
 	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
+	int rc = uvar_cast(c, p, n, quiet);
+
+	if (rc <= 0)
+		return rc;
 
 	if (strcmp(n->u.target.name, "@cast")) {
 		if (!quiet)
@@ -121,9 +126,11 @@ int probe_cast(struct compile *c, struct node *n, bool quiet)
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet)
 {
-	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
+	struct access base = {.base = ACC_VALUE,
+			      .value = n->u.target.base,
+			      .user = ctype_is_user(type)};
 
-	if (no_types(c, n, quiet))
+	if (!base.user && no_types(c, n, quiet))
 		return -1;
 	return target_tail(c, n, &base, type, quiet);
 }

@@ -195,7 +195,7 @@ static int target_trace(struct compile *c, struct probe *p, struct node *n,
 	const struct ctype *args;
 
 	if (*name == '@')
-		return probe_cast(c, n, quiet);
+		return probe_cast(c, p, n, quiet);
 	if (!strcmp(name, "$$name")) {
 		target_text(c, n, t->name);
 		return 0;

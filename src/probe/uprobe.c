@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "probe/target.h"
+#include "probe/uvar.h"
 
 static void add_probe(struct compile *c, const struct match *m,
 		      const struct elf_file *f, const struct elf_func *fn,
@@ -26,6 +26,7 @@ static void add_probe(struct compile *c, const struct match *m,
 	else if (strcmp(m->name[m->nparts - 1], "function"))
 		suffix = ".call";
 	u->name = fn->name;
+	u->addr = fn->addr;
 	p->is_return = u->is_return = m->pattern->tag == 1;
 	p->pp = str_internz(
 	    c->str, arena_printf(c->a, "process(\"%s\").function(\"%s\")%s",
@@ -65,13 +66,8 @@ static int expand_function(struct compile *c, const struct match *m,
 	struct file_spec s;
 	name_vec files = {0};
 
-	if (strchr(uprobe_part(m, "function"), '@')) {
-		if (!m->quiet)
-			complain(c, NOT_YET, &m->point->span,
-				 "function(\"name@file\") of a program (it "
-				 "needs debug information)");
-		return m->quiet ? 0 : -1;
-	}
+	if (strchr(uprobe_part(m, "function"), '@'))
+		return source_expand(c, m, out);
 	if (uprobe_files(c, m, &s, &files))
 		return -1;
 	for (unsigned i = 0; i < files.n; i++)
@@ -105,32 +101,12 @@ static void suggest_function(struct compile *c, const struct match *m,
 		vec_push(c->a, out, near.name[i]);
 }
 
-/* Variables of programs need DWARF; registers do not. */
-static int target_function(struct compile *c, struct probe *p, struct node *n,
-			   bool quiet)
-{
-	if (*n->u.target.name == '@')
-		return probe_cast(c, n, quiet);
-	if (!quiet) {
-		struct diag *d;
-
-		d = complain(c, NOT_YET, &n->span,
-			     arena_printf(c->a, "%s of a program",
-					  n->u.target.name));
-		diag_help(c->diag, d,
-			  p->is_return
-			      ? "returnval() gives the function's result"
-			      : "int_arg(n), long_arg(n), pointer_arg(n) give "
-				"the function's arguments");
-	}
-	return -1;
-}
-
 const struct family family_uprobe = {
     .name = "uprobe",
     .type = "uprobe",
     .expand = expand_function,
-    .target = target_function,
+    .target = uvar_target,
+    .names = uvar_names,
     .suggest = suggest_function,
     .attach = uprobe_attach,
     .load_opts = uprobe_load_opts,
@@ -140,7 +116,8 @@ const struct family family_uretprobe = {
     .name = "uprobe",
     .type = "uretprobe",
     .expand = expand_function,
-    .target = target_function,
+    .target = uvar_target,
+    .names = uvar_names,
     .suggest = suggest_function,
     .attach = uprobe_attach,
     .load_opts = uprobe_load_opts,

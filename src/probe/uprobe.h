@@ -16,6 +16,8 @@ struct uprobe_how {
 struct uprobe {
 	const char *path;    /* file to open, maybe below /proc/PID/root */
 	uint64_t offset;     /* in the file */
+	uint64_t addr;	     /* as linked; of returns: of the function */
+	uint64_t scope;	     /* struct debug_place.scope, or 0 */
 	uint64_t semaphore;  /* in the file: counts users of a static probe */
 	long pid;	     /* in this process; 0: all, -1: the target */
 	bool is_return;
@@ -45,7 +47,7 @@ struct elf_file *uprobe_open(struct compile *c, const struct match *m,
 			     long *ret_pid, int *ret_rc);
 /* The text of m's component, or NULL when it has none. */
 const char *uprobe_part(const struct match *m, const char *name);
-/* A probe at an offset of a file; pp is still to be set. */
+/* A probe at an offset of a file; pp and addr are still to be set. */
 struct probe *uprobe_new(struct compile *c, const struct match *m,
 			 const char *path, uint64_t offset, long pid,
 			 struct uprobe_how *how);

@@ -18,6 +18,13 @@ static struct debug_file *file_of(struct compile *c, const struct probe *p,
 	return debug_open(c, u->path, ret_why);
 }
 
+static struct debug_at place_of(const struct probe *p)
+{
+	const struct uprobe *u = p->data;
+
+	return (struct debug_at){.pc = u->addr, .scope = u->scope};
+}
+
 /* What works without debug information: the calling convention. */
 static const char *by_register(const struct probe *p)
 {
@@ -40,12 +47,13 @@ static int no_debug(struct compile *c, struct probe *p, struct node *n,
 	return -1;
 }
 
-/* --- one variable --------------------------------------------------------- */
-
-static const char *place_text(struct compile *c, const struct probe *p)
+/* "$x", or "global" of a @var("global@unit"). */
+static const char *name_of(const struct node *n)
 {
-	return arena_printf(c->a, " at %s", p->pp);
+	return n->u.target.cast ? n->u.target.cast : n->u.target.name;
 }
+
+/* --- one variable --------------------------------------------------------- */
 
 static int not_here(struct compile *c, struct probe *p, struct node *n,
 		    const char *why, bool quiet)
@@ -54,8 +62,8 @@ static int not_here(struct compile *c, struct probe *p, struct node *n,
 
 	if (quiet)
 		return -1;
-	d = complain(c, NO_TARGET, &n->span, n->u.target.name,
-		     place_text(c, p));
+	d = complain(c, NO_TARGET, &n->span, name_of(n),
+		     p ? arena_printf(c->a, " at %s", p->pp) : "");
 	diag_note(c->diag, d, NULL, "%s", why);
 	return -1;
 }
@@ -63,7 +71,7 @@ static int not_here(struct compile *c, struct probe *p, struct node *n,
 static int variable(struct compile *c, struct probe *p, struct node *n,
 		    struct debug_file *f, bool quiet)
 {
-	const struct uprobe *u = p->data;
+	struct debug_at at = place_of(p);
 	const struct ctype *type;
 	const char *why = NULL;
 	struct access a;
@@ -72,8 +80,7 @@ static int variable(struct compile *c, struct probe *p, struct node *n,
 	/* Behind the call the function's frame and registers are gone. */
 	if (p->is_return)
 		return target_unknown(c, p, n, quiet);
-	err = debug_variable(f, u->addr, n->u.target.name + 1, &a, &type,
-			     &why);
+	err = debug_variable(f, &at, n->u.target.name + 1, &a, &type, &why);
 	if (err == -ENOENT)
 		return target_unknown(c, p, n, quiet);
 	if (err)
@@ -135,12 +142,12 @@ static int result(struct compile *c, struct probe *p, struct node *n,
 static int all_variables(struct compile *c, struct probe *p, struct node *n,
 			 struct debug_file *f, bool params, bool locals)
 {
-	const struct uprobe *u = p->data;
+	struct debug_at at = place_of(p);
 	debug_names names = {0};
 	struct pretty pr;
 	bool any = false;
 
-	debug_locals(f, u->addr, &names);
+	debug_locals(f, &at, &names);
 	pretty_start(&pr, c, &n->span);
 	for (unsigned i = 0; i < names.n; i++) {
 		const struct debug_name *v = &names.v[i];
@@ -153,7 +160,7 @@ static int all_variables(struct compile *c, struct probe *p, struct node *n,
 		if (any)
 			pretty_text(&pr, " ");
 		any = true;
-		if (debug_variable(f, u->addr, v->name, &a, &type, &why))
+		if (debug_variable(f, &at, v->name, &a, &type, &why))
 			pretty_text(&pr, arena_printf(c->a, "%s=?", v->name));
 		else
 			pretty_item(&pr, v->name, &a, type, pretty_depth(n));
@@ -166,12 +173,9 @@ int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet)
 {
 	const char *name = n->u.target.name, *why = NULL;
 	struct debug_file *f;
-	int rc;
 
-	if (*name == '@') {
-		rc = uvar_cast(c, p, n, quiet);
-		return rc > 0 ? probe_cast(c, n, quiet) : rc;
-	}
+	if (*name == '@')
+		return probe_cast(c, p, n, quiet);
 	f = file_of(c, p, &why);
 	if (!f)
 		return no_debug(c, p, n, why, quiet);
@@ -195,6 +199,7 @@ int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet)
 void uvar_names(struct compile *c, struct probe *p, ctx_names *out)
 {
 	const struct uprobe *u = p->data;
+	struct debug_at at = place_of(p);
 	debug_names names = {0};
 	const char *why;
 	struct debug_file *f = file_of(c, p, &why);
@@ -209,13 +214,12 @@ void uvar_names(struct compile *c, struct probe *p, ctx_names *out)
 			vec_push(c->a, out, n);
 		return;
 	}
-	debug_locals(f, u->addr, &names);
+	debug_locals(f, &at, &names);
 	for (unsigned i = 0; i < names.n; i++) {
 		const struct ctype *type;
 		struct access a;
 
-		if (debug_variable(f, u->addr, names.v[i].name, &a, &type,
-				   &why))
+		if (debug_variable(f, &at, names.v[i].name, &a, &type, &why))
 			continue;
 		n.name = arena_printf(c->a, "$%s", names.v[i].name);
 		n.type = ctype_text(c, names.v[i].type);
@@ -231,14 +235,18 @@ static bool is_user_probe(const struct probe *p)
 	return p && (p->family->target == uvar_target);
 }
 
-/* The first program in a list "kernel:/bin/a"; NULL: none is named. */
+/*
+ * The first program in a list "kernel:/bin/a:ls<types.h>"; NULL: none. A header
+ * of the kernel ("kernel<linux/x.h>") or of nobody ("<x.h>") names none.
+ */
 static const char *named_program(struct compile *c, const char *module)
 {
 	while (module && *module) {
-		size_t len = strcspn(module, ":");
+		size_t len = strcspn(module, ":"), name = strcspn(module, ":<");
 
-		if (*module == '/')
-			return arena_strndup(c->a, module, len);
+		if (name && (strncmp(module, "kernel", 6) || name != 6))
+			return elf_search(
+			    c, arena_strndup(c->a, module, name), NULL);
 		module += len;
 		module += *module == ':';
 	}

@@ -9,6 +9,8 @@
 int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet);
 /* family.names of them. */
 void uvar_names(struct compile *c, struct probe *p, ctx_names *out);
+/* Probes for a place by source file, line or address (probe/source.c). */
+int source_expand(struct compile *c, const struct match *m, probe_list *out);
 /*
  * @cast(v, "type"[, "PROGRAM"]) and @var("name[@unit]"[, "PROGRAM"]) where a
  * program's own types are meant. Returns 1 when they are not (no program is

@@ -173,7 +173,7 @@ void target_returned(struct sema *s, struct function *f,
 
 static int resolve_free(struct scope *sc, struct node *n, bool quiet)
 {
-	return probe_cast(sc->s->c, n, quiet);
+	return probe_cast(sc->s->c, sc->probe, n, quiet);
 }
 
 static int resolve_target(struct scope *sc, struct node *n, bool quiet)

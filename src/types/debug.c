@@ -4,11 +4,10 @@
  * distributions keep it: in the file, by build id, by debug link, and (when
  * $DEBUGINFOD_URLS is set) on a server.
  */
-#include "types/debug_file.h"
-
-#include <string.h>
+#include "types/debug.h"
 
 #include "base/map.h"
+#include "types/debug_file.h"
 #include "types/types.h"
 
 /* --- opening -------------------------------------------------------------- */

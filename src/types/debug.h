@@ -27,6 +27,17 @@ struct debug_place {
 };
 typedef VEC(struct debug_place) debug_places;
 
+/* Where a handler is. */
+struct debug_at {
+	uint64_t pc;
+	/*
+	 * Which copy of a function it is for, from struct debug_place; 0: the
+	 * innermost one around pc. They differ where a compiler says that an
+	 * inlined copy is entered at an instruction which is not its own.
+	 */
+	uint64_t scope;
+};
+
 /* Which functions or lines are asked for: "func@file:line". */
 struct debug_query {
 	const char *func; /* glob */
@@ -57,7 +68,7 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 
 /* "struct foo", "foo", "enum e", "int"; a "*" behind it. NULL: not there. */
 const struct ctype *debug_type(struct debug_file *f, const char *name);
-/* Result type of the function at an address; NULL: none, or void. */
+/* Result type of the function around pc; NULL: none, or void. */
 const struct ctype *debug_result(struct debug_file *f, uint64_t pc);
 
 /* What a handler at pc can name. */
@@ -67,20 +78,21 @@ struct debug_name {
 	bool is_param;
 };
 typedef VEC(struct debug_name) debug_names;
-/* Parameters and locals in scope at pc, innermost first; no globals. */
-void debug_locals(struct debug_file *f, uint64_t pc, debug_names *ret);
+/* Parameters and locals in scope, innermost first; no globals. */
+void debug_locals(struct debug_file *f, const struct debug_at *at,
+		  debug_names *ret);
 
 /*
- * How to fetch a variable that is in scope at pc, or a global one of pc's
- * compilation unit. *ret is the base: a register, a number, or an address with
+ * How to fetch a variable that is in scope, or a global one of pc's compilation
+ * unit. *ret is the base: a register, a number, or an address with
  * a last step that does not load (walk_start() takes it from there). The
  * address of a global counts from the instruction pointer, so a program may
  * have been loaded anywhere. 0; -ENOENT: no such name; -ENODATA: it is not
  * there at pc, *ret_why says why.
  */
-int debug_variable(struct debug_file *f, uint64_t pc, const char *name,
-		   struct access *ret, const struct ctype **ret_type,
-		   const char **ret_why);
+int debug_variable(struct debug_file *f, const struct debug_at *at,
+		   const char *name, struct access *ret,
+		   const struct ctype **ret_type, const char **ret_why);
 /*
  * A global variable of any compilation unit; unit: a glob of its file's name,
  * or NULL. pc: where the handler is. As debug_variable() otherwise.

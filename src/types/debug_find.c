@@ -45,13 +45,34 @@ static void add_place(struct search *s, Dwarf_Die *die, uint64_t addr,
 	vec_push(s->f->c->a, s->ret, p);
 }
 
+/*
+ * File number 0 is the unit's own in DWARF 5 (clang writes it); libdw takes it
+ * for none, as it was before. NULL: not known.
+ */
+static const char *decl_file(struct search *s, Dwarf_Die *die)
+{
+	const struct libdw *dw = s->f->dw;
+	const char *file = dw->dwarf_decl_file(die), *dir = NULL;
+	Dwarf_Attribute at;
+	Dwarf_Die cu;
+
+	if (file || !dw->dwarf_diecu(die, &cu, NULL, NULL))
+		return file;
+	file = die_name(s->f, &cu);
+	if (!file || *file == '/')
+		return file;
+	if (dw->dwarf_attr(&cu, DW_AT_comp_dir, &at))
+		dir = dw->dwarf_formstring(&at);
+	return dir ? arena_printf(s->f->c->a, "%s/%s", dir, file) : file;
+}
+
 /* --- functions ------------------------------------------------------------ */
 
 static void see_function(struct search *s, Dwarf_Die *die)
 {
 	const struct libdw *dw = s->f->dw;
 	const char *name = die_name(s->f, die);
-	const char *file = dw->dwarf_decl_file(die);
+	const char *file = decl_file(s, die);
 	Dwarf_Addr addr;
 	int line = 0;
 

@@ -39,6 +39,7 @@ struct lookup {
 	Dwarf_Die cu;
 	Dwarf_Die func;	   /* that pc is in, physically */
 	bool has_func;
+	Dwarf_Attribute loc; /* whose expression is being evaluated */
 	const char *why;
 };
 
@@ -120,6 +121,20 @@ static bool in_register(struct lookup *l, unsigned number, enum form form,
 	return true;
 }
 
+/* The address stands in a table that the expression only indexes. */
+static bool indexed(struct lookup *l, const Dwarf_Op *op, struct place *ret)
+{
+	const struct libdw *dw = l->f->dw;
+	Dwarf_Attribute at;
+	Dwarf_Addr addr;
+
+	if (dw->dwarf_getlocation_attr(&l->loc, op, &at) ||
+	    dw->dwarf_formaddr(&at, &addr))
+		return refuse(l, "its address cannot be read");
+	*ret = (struct place){.form = AT_ADDR, .off = addr, .linked = true};
+	return true;
+}
+
 /* Operations that begin a place. */
 static bool first_op(struct lookup *l, const Dwarf_Op *op, struct place *ret,
 		     int depth)
@@ -152,6 +167,9 @@ static bool first_op(struct lookup *l, const Dwarf_Op *op, struct place *ret,
 		*ret = (struct place){
 		    .form = AT_ADDR, .off = op->number, .linked = true};
 		return true;
+	case DW_OP_addrx:
+	case DW_OP_GNU_addr_index:
+		return indexed(l, op, ret);
 	case DW_OP_const1u:
 	case DW_OP_const1s:
 	case DW_OP_const2u:
@@ -321,7 +339,7 @@ static int register_of_param(struct lookup *l, Dwarf_Die *var)
 		if (t && t->kind == CT_FLOAT)
 			continue; /* in a vector register; takes none of ours */
 		if (!is_integer_class(t))
-			return -1; /* by value: how many it takes is intricate */
+			return -1; /* by value: takes none, one or two */
 		if (dw->dwarf_dieoffset(&p) == want)
 			return used < REGS_NARGS ? (int)regs_arg[used] : -1;
 		used++;
@@ -412,6 +430,7 @@ static int locate(struct lookup *l, Dwarf_Die *var, struct access *ret,
 	}
 	if (dw->dwarf_attr_integrate(var, DW_AT_location, &at)) {
 		l->why = "it is optimized out at this place";
+		l->loc = at;
 		if (dw->dwarf_getlocation_addr(&at, l->pc, &op, &n, 1) == 1) {
 			if (at_entry(l) && is_own_frame(l, op, n)) {
 				reg = register_of_param(l, var);
@@ -430,28 +449,45 @@ static int locate(struct lookup *l, Dwarf_Die *var, struct access *ret,
 	return -ENODATA;
 }
 
-/* Scopes at pc from the innermost outwards; the last one is the unit. */
-static int scopes_at(struct lookup *l, Dwarf_Die **ret)
+/*
+ * Scopes of a place from the innermost outwards, to be freed; the last one is
+ * the unit.
+ */
+static int scopes_at(struct lookup *l, uint64_t scope, Dwarf_Die **ret)
 {
+	const struct libdw *dw = l->f->dw;
+	Dwarf_Die die;
 	int n;
 
 	*ret = NULL;
-	n = l->f->dw->dwarf_getscopes(&l->cu, l->pc, ret);
-	return n < 0 ? 0 : n;
+	n = dw->dwarf_getscopes(&l->cu, l->pc, ret);
+	for (int i = 0; i < n; i++)
+		if (!scope || dw->dwarf_dieoffset(&(*ret)[i]) == scope)
+			return n;
+	if (!scope || !dw->dwarf_offdie(l->f->dbg, scope, &die))
+		return n < 0 ? 0 : n;
+	/* pc is beside the copy that it enters: that one, and the unit. */
+	free(*ret);
+	*ret = malloc(2 * sizeof(**ret));
+	if (!*ret)
+		return 0;
+	(*ret)[0] = die;
+	(*ret)[1] = l->cu;
+	return 2;
 }
 
-int debug_variable(struct debug_file *f, uint64_t pc, const char *name,
-		   struct access *ret, const struct ctype **ret_type,
-		   const char **ret_why)
+int debug_variable(struct debug_file *f, const struct debug_at *at,
+		   const char *name, struct access *ret,
+		   const struct ctype **ret_type, const char **ret_why)
 {
 	struct lookup l;
 	Dwarf_Die *scopes, var;
 	bool found = false;
 	int n;
 
-	if (!start(&l, f, pc))
+	if (!start(&l, f, at->pc))
 		return -ENOENT;
-	n = scopes_at(&l, &scopes);
+	n = scopes_at(&l, at->scope, &scopes);
 	for (int i = 0; i < n && !found; i++)
 		found = child_named(f, &scopes[i], name, &var);
 	free(scopes);
@@ -459,7 +495,8 @@ int debug_variable(struct debug_file *f, uint64_t pc, const char *name,
 		return -ENOENT;
 	/* "extern int x;": the definition is in another unit. */
 	if (f->dw->dwarf_hasattr(&var, DW_AT_declaration))
-		return debug_global(f, pc, name, NULL, ret, ret_type, ret_why);
+		return debug_global(f, at->pc, name, NULL, ret, ret_type,
+				    ret_why);
 	return locate(&l, &var, ret, ret_type, ret_why);
 }
 
@@ -530,16 +567,17 @@ static bool is_listed(const debug_names *names, const char *name)
 	return false;
 }
 
-void debug_locals(struct debug_file *f, uint64_t pc, debug_names *ret)
+void debug_locals(struct debug_file *f, const struct debug_at *at,
+		  debug_names *ret)
 {
 	const struct libdw *dw = f->dw;
 	struct lookup l;
 	Dwarf_Die *scopes, die;
 	int n;
 
-	if (!start(&l, f, pc))
+	if (!start(&l, f, at->pc))
 		return;
-	n = scopes_at(&l, &scopes);
+	n = scopes_at(&l, at->scope, &scopes);
 	for (int i = 0; i < n; i++) {
 		int tag = dw->dwarf_tag(&scopes[i]);
 

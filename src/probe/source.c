@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places in programs that only debug information knows:
+ * process("PATH").statement("func@file:line"), .function("func@file"),
+ * .function("func").inline. Tags: 0 statement, 1 the nearest one, 2 an address,
+ * 3 inlined copies.
+ */
+#include "probe/uvar.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/debug.h"
+
+enum { TAG_STATEMENT, TAG_NEAREST, TAG_ADDRESS, TAG_INLINE };
+/* Of "file:10-20": more would be a probe on every line of a file. */
+enum { RANGES_MAX = 8, LINES_MAX = 1000 };
+
+/* --- "func@file:lines" ---------------------------------------------------- */
+
+struct line_range {
+	int from, to;
+};
+
+struct source_spec {
+	struct debug_query q; /* but for the line */
+	struct line_range range[RANGES_MAX];
+	unsigned nranges; /* 0: the functions themselves */
+};
+
+static bool read_lines(const char *s, struct source_spec *ret)
+{
+	char *end;
+
+	if (*s == '+') {
+		ret->q.relative = true;
+		s++;
+	}
+	for (;;) {
+		struct line_range *r = &ret->range[ret->nranges];
+		long from, to;
+
+		if (*s < '0' || *s > '9' || ret->nranges == RANGES_MAX)
+			return false;
+		from = to = strtol(s, &end, 10);
+		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+			to = strtol(end + 1, &end, 10);
+		/* Line numbers count from 1; a distance can be 0. */
+		if (from < !ret->q.relative || to < from ||
+		    to - from >= LINES_MAX || to > INT32_MAX / 2)
+			return false;
+		*r = (struct line_range){from, to};
+		ret->nranges++;
+		if (!*end)
+			return true;
+		if (*end != ',' || ret->q.relative)
+			return false;
+		s = end + 1;
+	}
+}
+
+static bool read_source(struct compile *c, const char *text,
+			struct source_spec *ret)
+{
+	const char *at = strchr(text, '@'), *colon;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->q.func = at ? arena_strndup(c->a, text, at - text) : text;
+	if (!at)
+		return true;
+	colon = strrchr(at, ':');
+	if (!colon) {
+		ret->q.file = at + 1;
+		return true;
+	}
+	ret->q.file = arena_strndup(c->a, at + 1, colon - at - 1);
+	return read_lines(colon + 1, ret);
+}
+
+/* --- probes --------------------------------------------------------------- */
+
+/* One of the point's files. */
+struct source_file {
+	struct compile *c;
+	const struct match *m;
+	const char *path;
+	struct elf_file *elf;
+	struct debug_file *debug;
+	long pid;
+	struct uprobe_how *how;
+	probe_list *out;
+};
+
+/* The point's last components after the one that names the place. */
+static const char *suffix_of(struct compile *c, const struct match *m)
+{
+	const char *text = "";
+	unsigned i = 0;
+
+	while (i < m->nparts && strcmp(m->name[i], "function") &&
+	       strcmp(m->name[i], "statement"))
+		i++;
+	for (i++; i < m->nparts; i++)
+		text = arena_printf(c->a, "%s.%s", text, m->name[i]);
+	return text;
+}
+
+static void add_at(struct source_file *s, uint64_t addr, uint64_t scope,
+		   const char *name, const char *where)
+{
+	struct compile *c = s->c;
+	uint64_t offset = elf_offset(s->elf, addr);
+	bool is_function = uprobe_part(s->m, "function") != NULL;
+	struct probe *p;
+	struct uprobe *u;
+
+	if (!offset)
+		return; /* described, but not in the file: not linked in */
+	p = uprobe_new(c, s->m, s->path, offset, s->pid, s->how);
+	u = p->data;
+	u->addr = addr;
+	u->scope = scope;
+	u->name = name;
+	p->is_return = u->is_return =
+	    !strcmp(s->m->name[s->m->nparts - 1], "return");
+	p->pp = str_internz(
+	    c->str, arena_printf(c->a, "process(\"%s\").%s(%s)%s", s->path,
+				 is_function ? "function" : "statement", where,
+				 suffix_of(c, s->m)));
+	vec_push(c->a, s->out, p);
+}
+
+static void add_places(struct source_file *s, const debug_places *places)
+{
+	for (unsigned i = 0; i < places->n; i++) {
+		const struct debug_place *p = &places->v[i];
+
+		add_at(s, p->addr, p->scope, p->func,
+		       arena_printf(s->c->a, "\"%s@%s:%d\"", p->func, p->file,
+				    p->line));
+	}
+}
+
+/* "; lines 12 and 15 have code", or "" */
+static const char *near_lines(struct compile *c, const int near[2])
+{
+	if (near[0] && near[1])
+		return arena_printf(c->a, " (lines %d and %d have)", near[0],
+				    near[1]);
+	if (near[0] || near[1])
+		return arena_printf(c->a, " (line %d has)",
+				    near[0] ? near[0] : near[1]);
+	return "";
+}
+
+static int add_lines(struct source_file *s, struct source_spec *spec)
+{
+	struct compile *c = s->c;
+	int near[2] = {0, 0};
+	debug_places places = {0};
+	struct debug_query q = spec->q;
+
+	q.nearest = s->m->pattern->tag == TAG_NEAREST;
+	for (unsigned i = 0; i < spec->nranges; i++)
+		for (int l = spec->range[i].from; l <= spec->range[i].to; l++) {
+			q.line = l;
+			debug_find(s->debug, &q, &places, near);
+		}
+	add_places(s, &places);
+	if (places.n || !spec->nranges)
+		return 0;
+	return family_refuse(c, s->m, "no code of '%s' in '%s' at line %s%d%s",
+			     q.func, q.file, q.relative ? "+" : "",
+			     spec->range[0].from, near_lines(c, near));
+}
+
+/* "f@file:12": the function that line 12 is in. */
+static void function_around(debug_places *places, int line)
+{
+	const struct debug_place *best = NULL;
+
+	for (unsigned i = 0; i < places->n; i++)
+		if (places->v[i].line <= line &&
+		    (!best || places->v[i].line > best->line))
+			best = &places->v[i];
+	if (best)
+		places->v[0] = *best;
+	places->n = best ? 1 : 0;
+}
+
+static int add_functions(struct source_file *s, struct source_spec *spec)
+{
+	debug_places places = {0};
+	int near[2];
+
+	spec->q.inlines = s->m->pattern->tag == TAG_INLINE;
+	debug_find(s->debug, &spec->q, &places, near);
+	if (spec->nranges && !spec->q.inlines)
+		function_around(&places, spec->range[0].from);
+	add_places(s, &places);
+	return 0;
+}
+
+static const struct literal *place_of(const struct match *m)
+{
+	for (unsigned i = m->nparts; i-- > 1;)
+		if (!strcmp(m->name[i], "statement") ||
+		    !strcmp(m->name[i], "function"))
+			return m->arg[i];
+	return NULL;
+}
+
+static int expand_file(struct source_file *s)
+{
+	const struct literal *arg = place_of(s->m);
+	struct source_spec spec;
+	const char *why = NULL;
+
+	if (arg->type == TY_LONG) {
+		add_at(s, arg->num, 0, "",
+		       arena_printf(s->c->a, "0x%" PRIx64, arg->num));
+		return 0;
+	}
+	if (!read_source(s->c, arg->str, &spec))
+		return family_refuse(s->c, s->m,
+				     "'%s' is no place in a source: write "
+				     "\"func@file\", \"func@file:12\", "
+				     "\"func@file:10-20\" or \"func@file:+3\"",
+				     arg->str);
+	s->debug = debug_open(s->c, s->path, &why);
+	if (!s->debug)
+		return family_refuse(s->c, s->m, "'%s': %s", s->path, why);
+	if (spec.nranges && !uprobe_part(s->m, "function"))
+		return add_lines(s, &spec);
+	return add_functions(s, &spec);
+}
+
+int source_expand(struct compile *c, const struct match *m, probe_list *out)
+{
+	struct source_file s = {.c = c, .m = m, .out = out};
+	struct file_spec spec;
+	name_vec files = {0};
+	int rc;
+
+	if (uprobe_files(c, m, &spec, &files))
+		return -1;
+	for (unsigned i = 0; i < files.n; i++) {
+		s.path = files.v[i];
+		s.how = arena_new_of(c->a, struct uprobe_how);
+		s.elf = uprobe_open(c, m, &spec, s.path, &s.pid, &rc);
+		if (s.elf)
+			rc = expand_file(&s);
+		elf_close_file(s.elf);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+const struct family family_source = {
+    .name = "uprobe",
+    .type = "uprobe",
+    .expand = source_expand,
+    .target = uvar_target,
+    .names = uvar_names,
+    .attach = uprobe_attach,
+    .load_opts = uprobe_load_opts,
+};
