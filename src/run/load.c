@@ -8,6 +8,7 @@
 
 #include "base/xalloc.h"
 #include "run/kern.h"
+#include "run/preempt.h"
 #include "run/state.h"
 #include "store/sysbpf.h"
 #include "types/types.h"
@@ -237,6 +238,9 @@ int load_prog(struct session *s, struct kern_prog *p)
 	bool kfuncs = has_kfuncs(p->code);
 	int rc, btf_fd;
 
+	if (kfuncs && !s->preempts)
+		s->preempts = preempt_here() ? 1 : -1;
+	kfuncs = kfuncs && s->preempts > 0;
 	/* Type, attach type and BTF ids as the family needs them. */
 	if (p->probe->family->load_opts) {
 		rc = p->probe->family->load_opts(s->c, p->probe, &lo);
@@ -249,16 +253,16 @@ int load_prog(struct session *s, struct kern_prog *p)
 	/* Line information of this program; NULL: none. */
 	btf = gen_btf(s->c, s->g, p->code);
 	btf_fd = load_btf(btf);
-	insns = link_insns(s, p->code, true);
+	insns = link_insns(s, p->code, kfuncs);
 	/*
 	 * Without a log first: writing one costs more than checking a small
 	 * program.
 	 */
 	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
-	if (kfuncs)
+	if (has_kfuncs(p->code))
 		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",
-			p->probe->pp, rc < 0 ? "may be preempted" :
-			"is not preempted");
+			p->probe->pp, !kfuncs ? "is not preempted on this kernel" :
+			rc < 0 ? "may be preempted" : "is not preempted");
 	if (rc < 0 && kfuncs) {
 		/* There, but not for this kind of program. */
 		free(insns);

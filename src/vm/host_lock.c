@@ -132,7 +132,7 @@ static bool lock_wait(struct vm *vm, unsigned group)
 /* a: groups, whether the handler reads banked aggregates. */
 uint64_t host_lock(struct vm *vm, const uint64_t *a)
 {
-	uint32_t want = (uint32_t)a[0] & ((1u << LOCK_GROUPS) - 1) & ~vm->held;
+	uint32_t want = (uint32_t)a[0] & ~vm->held;
 	unsigned i;
 
 	if (!want)

@@ -9,6 +9,7 @@
 #include "base/compile.h"
 #include "probe/probe.h"
 #include "run/events.h"
+#include "run/preempt.h"
 #include "run/timers.h"
 
 /* --- timers -------------------------------------------------------------- */
@@ -209,4 +210,32 @@ TEST(wrong_event_lines_are_named)
 		events_close(&e);
 		compile_free(c);
 	}
+}
+
+TEST(preemption_of_the_kernel)
+{
+	static const char dynamic[] = "#1 SMP PREEMPT_DYNAMIC Debian";
+	static const struct {
+		struct preempt_facts f;
+		bool may;
+	} rows[] = {
+		{ { "#1 SMP Debian", NULL, NULL, 0 }, false },
+		{ { "#1 SMP PREEMPT", NULL, NULL, 'n' }, true },
+		{ { "#1 SMP PREEMPT_RT", NULL, "preempt=none", 'n' }, true },
+		{ { dynamic, "none voluntary (full)\n", "preempt=none", 'n' },
+		  true },
+		{ { dynamic, "(none) voluntary full\n", NULL, 0 }, false },
+		{ { dynamic, "none (voluntary) full\n", NULL, 0 }, false },
+		{ { dynamic, "none voluntary full (lazy)\n", NULL, 0 }, true },
+		{ { dynamic, NULL, "a preempt=voluntary b", 0 }, false },
+		{ { dynamic, NULL, "preempt=none preempt=full", 'n' }, true },
+		{ { dynamic, NULL, "x.preempt=none", 0 }, true },
+		{ { dynamic, NULL, "quiet", 'v' }, false },
+		{ { dynamic, NULL, "quiet", 0 }, true },
+		{ { NULL, NULL, NULL, 'n' }, true },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		CHECK_EQ(preempt_may(&rows[i].f), rows[i].may);
 }
