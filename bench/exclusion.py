@@ -170,7 +170,7 @@ def say_nested(say, lines):
 EVENT = 'probe kernel.trace("sys_enter") { if ($id == 7000) { x++; for (i = 0; i < %d; i++) z = z * 5 + i; y++ } } '
 BOTH = "probe timer.ms(10) { seen++; if (x != y) bad++ } "
 END = 'probe end { printf("%d %d %d %d\\n", x, y, bad, seen) }'
-COST = 'global x, y, bad probe kernel.trace("sys_enter") { x++; y++ } %s probe end { println(x, y, bad) }'
+COST = 'global x, y, bad = 0 probe kernel.trace("sys_enter") { x++; y++ } %s probe end { println(x, y, bad) }'
 
 
 def tally_under_load(loop, limits):

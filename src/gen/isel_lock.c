@@ -49,7 +49,7 @@ static void stay(struct emit *e)
 
 static void release(struct emit *e, uint32_t groups)
 {
-	for (unsigned g = 0; g < 8; g++) {
+	for (unsigned g = 0; g < LOCK_GROUPS; g++) {
 		if (!(groups & 1u << g))
 			continue;
 		asm_value(e->as, R1, MAP_CONTROL, lock_off(g));
@@ -121,7 +121,7 @@ static void lock(struct emit *e)
 	asm_alui(e->as, BPF_ADD, R0, 1);
 	m = emit_tmp_mem(e, t, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
-	for (unsigned g = 0; g < 8; g++) {
+	for (unsigned g = 0; g < LOCK_GROUPS; g++) {
 		if (!(e->ins->locks & 1u << g))
 			continue;
 		take(e, g, held, t);

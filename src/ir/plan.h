@@ -19,6 +19,7 @@
 #define IR_PLAN_H
 
 #include "ir/ir.h"
+#include "sema/exclusion.h"
 #include "stat/cell.h"
 
 enum { MAP_CONTROL, MAP_ROWS, MAP_RODATA, MAP_RING, MAP_FIRST_ARRAY };
@@ -38,7 +39,7 @@ struct control {
 	uint64_t pad2[5];
 	/* A line each, lock[group][0]: 0 or LOCK_HOST if it is tally's, and in
 	 * the low half 1 + the CPU of the holder. */
-	uint64_t lock[8][8];
+	uint64_t lock[LOCK_GROUPS][8];
 };
 
 #define LOCK_HOST (1ull << 32)

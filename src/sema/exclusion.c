@@ -698,8 +698,10 @@ static void number_groups(struct excl *x, struct exclusion *e)
 		g = no[root] > LOCK_GROUPS ? LOCK_GROUPS : no[root];
 		e->lock_of[i] = 1u << (g - 1);
 	}
-	if (e->ngroups > LOCK_GROUPS)
+	if (e->ngroups > LOCK_GROUPS) {
+		e->nshared = e->ngroups - LOCK_GROUPS + 1;
 		e->ngroups = LOCK_GROUPS;
+	}
 }
 
 /* --- words ---------------------------------------------------------------- */
@@ -858,4 +860,8 @@ void exclusion_print(const struct program *p, FILE *f)
 	for (i = 0; p->exclusion && i < p->probes.n; i++)
 		fprintf(f, "%s: %s\n", p->probes.v[i]->pp,
 			p->exclusion->why[i]);
+	if (p->exclusion && p->exclusion->nshared)
+		fprintf(f, "%u unconnected groups of globals share a lock: "
+			"there are %u\n", p->exclusion->nshared,
+			(unsigned)LOCK_GROUPS);
 }

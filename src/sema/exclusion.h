@@ -23,12 +23,15 @@
 struct compile;
 struct program;
 
-enum { LOCK_GROUPS = 8 }; /* words in struct control */
+/* Words in struct control, a cache line each, and bits of a mask. With them the
+ * area of one page that every script has is half full. */
+enum { LOCK_GROUPS = 32 };
 
 struct exclusion {
 	uint32_t *lock_of;     /* by var.index: bit of its group, 0: none */
 	uint32_t *probe_locks; /* by probe.index: groups its handler takes */
 	unsigned ngroups;
+	unsigned nshared; /* groups that share the last lock, if not 1 */
 	const char **why; /* by probe.index: "no lock: ...", "lock ..." */
 };
 

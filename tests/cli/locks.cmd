@@ -19,6 +19,11 @@ probe end { println(by[1]) }
 END
 tally --dump=locks "$TMP/x.stp"
 tally -v -p2 "$TMP/x.stp" 2>&1 >/dev/null | grep -c ': .*lock'
+# 34 groups and 32 locks.
+awk 'BEGIN { for (i = 0; i < 34; i++)
+	printf "global g%d probe timer.profile { g%d = g%d * 3 + 1 }\n", i, i, i }
+' >"$TMP/many.stp"
+tally -w --dump=locks "$TMP/many.stp" | tail -1
 tally --dump=bpf "$TMP/x.stp" >"$TMP/with"
 tally --dump=bpf -DTALLY_NO_LOCKS "$TMP/x.stp" >"$TMP/without"
 for probe in 0 1; do
