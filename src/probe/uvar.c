@@ -43,7 +43,7 @@ static int no_debug(struct compile *c, struct probe *p, struct node *n,
 		return -1;
 	d = complain(c, NO_DEBUG, &n->span, n->u.target.name, u->path);
 	diag_note(c->diag, d, NULL, "%s", why);
-	diag_help(c->diag, d, by_register(p));
+	diag_help(c->diag, d, "%s", by_register(p));
 	return -1;
 }
 
