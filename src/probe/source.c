@@ -162,11 +162,11 @@ static int add_lines(struct source_file *s, struct source_spec *spec)
 	struct debug_query q = spec->q;
 
 	q.nearest = s->m->pattern->tag == TAG_NEAREST;
-	for (unsigned i = 0; i < spec->nranges; i++)
-		for (int l = spec->range[i].from; l <= spec->range[i].to; l++) {
-			q.line = l;
-			debug_find(s->debug, &q, &places, near);
-		}
+	for (unsigned i = 0; i < spec->nranges; i++) {
+		q.line = spec->range[i].from;
+		q.last = spec->range[i].to;
+		debug_find(s->debug, &q, &places, near);
+	}
 	add_places(s, &places);
 	if (places.n || !spec->nranges)
 		return 0;

@@ -43,6 +43,7 @@ struct debug_query {
 	const char *func; /* glob */
 	const char *file; /* glob of a name, or the end of a path; NULL: any */
 	int line;	  /* 0: the functions themselves */
+	int last;	  /* the last of several lines; 0: only that one */
 	bool relative;	  /* line counts from the function's declaration */
 	bool nearest;	  /* when there is no code for the line: the next one */
 	bool inlines;	  /* functions: their inlined copies, not themselves */

@@ -27,8 +27,8 @@ struct search {
 	const struct debug_query *q;
 	debug_places *ret;
 	unsigned first; /* of ret, what this search has added */
-	int line;	/* that is looked for */
-	int near[2];	/* lines with code next below and above it; 0: none */
+	int line, last; /* that are looked for */
+	int near[2];	/* lines with code next below and above; 0: none */
 };
 
 static void add_place(struct search *s, Dwarf_Die *die, uint64_t addr,
@@ -89,7 +89,7 @@ static void see_function(struct search *s, Dwarf_Die *die)
 
 static void see_functions(struct search *s, Dwarf_Die *parent, int depth)
 {
-	bool inlines = s->q->inlines && !s->q->line;
+	bool inlines = s->q->inlines;
 	Dwarf_Die die;
 
 	if (depth > DIE_DEPTH || !die_first(s->f, parent, &die))
@@ -138,20 +138,20 @@ static bool scope_at(struct search *s, Dwarf_Die *cu, uint64_t pc,
 
 /* Of each function (each copy of it) the line's lowest address stays. */
 static void add_line(struct search *s, Dwarf_Die *func, uint64_t addr,
-		     const char *file)
+		     const char *file, int line)
 {
 	uint64_t scope = s->f->dw->dwarf_dieoffset(func);
 
 	for (unsigned i = s->first; i < s->ret->n; i++) {
 		struct debug_place *p = &s->ret->v[i];
 
-		if (p->scope != scope || p->line != s->line)
+		if (p->scope != scope || p->line != line)
 			continue;
 		if (addr < p->addr)
 			p->addr = addr;
 		return;
 	}
-	add_place(s, func, addr, file, s->line);
+	add_place(s, func, addr, file, line);
 }
 
 static bool in_wanted(struct search *s, Dwarf_Die *cu, uint64_t pc,
@@ -170,7 +170,7 @@ static void note_near(struct search *s, int line)
 {
 	if (line < s->line && line > s->near[0])
 		s->near[0] = line;
-	if (line > s->line && (!s->near[1] || line < s->near[1]))
+	if (line > s->last && (!s->near[1] || line < s->near[1]))
 		s->near[1] = line;
 }
 
@@ -199,28 +199,29 @@ static bool lines_of_unit(void *ctx, Dwarf_Die *cu)
 		if (dw->dwarf_linebeginstatement(l, &begins) || !begins)
 			continue;
 		/* The scope is looked up last: it is the dear part. */
-		if (line != s->line && line <= s->near[0])
+		if (line < s->line && line <= s->near[0])
 			continue;
-		if (line != s->line && s->near[1] && line >= s->near[1])
+		if (line > s->last && s->near[1] && line >= s->near[1])
 			continue;
 		if (!in_wanted(s, cu, addr, &func))
 			continue;
-		if (line == s->line)
-			add_line(s, &func, addr, file);
+		if (line >= s->line && line <= s->last)
+			add_line(s, &func, addr, file, line);
 		else
 			note_near(s, line);
 	}
 	return false;
 }
 
-static void find_line(struct search *s, int line)
+static void find_lines(struct search *s, int line, int last)
 {
 	s->line = line;
+	s->last = last > line ? last : line;
 	s->near[0] = s->near[1] = 0;
 	die_units(s->f, lines_of_unit, s);
 	if (s->ret->n > s->first || !s->q->nearest)
 		return;
-	s->line = s->near[1] ? s->near[1] : s->near[0];
+	s->line = s->last = s->near[1] ? s->near[1] : s->near[0];
 	if (s->line)
 		die_units(s->f, lines_of_unit, s);
 }
@@ -248,7 +249,8 @@ static void find_relative(struct search *s)
 		q.func = funcs.v[i].func;
 		s->q = &q;
 		s->first = s->ret->n;
-		find_line(s, funcs.v[i].line + q.line);
+		find_lines(s, funcs.v[i].line + q.line,
+			   funcs.v[i].line + q.last);
 	}
 	s->first = first;
 }
@@ -269,12 +271,12 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 	ret_near[0] = ret_near[1] = 0;
 	if (!debug_reopen(f))
 		return;
-	if (!q->line)
+	if (!q->line && !q->relative)
 		die_units(f, functions_of_unit, &s);
 	else if (q->relative)
 		find_relative(&s);
 	else
-		find_line(&s, q->line);
+		find_lines(&s, q->line, q->last);
 	memcpy(ret_near, s.near, sizeof(s.near));
 	if (ret->n == s.first)
 		return;
