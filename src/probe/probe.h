@@ -47,8 +47,21 @@ enum guard {
 
 /* When a host probe runs. */
 enum host_when {
-	WHEN_BEGIN, WHEN_END, WHEN_ERROR, WHEN_TIMER, WHEN_NEVER, WHEN_OTHER
+	WHEN_BEGIN, WHEN_END, WHEN_ERROR, WHEN_TIMER, WHEN_NEVER,
+	WHEN_FILE,	   /* somebody opens or writes probe.file */
+	WHEN_CHAR, WHEN_LINE, /* of tally's standard input */
 };
+
+/* A file that tally makes: its reader gets what the handler put into $value,
+ * what is written to it is $value there. */
+struct host_file {
+	const char *name;  /* below the session's directory */
+	bool write;
+	unsigned umask;
+	uint32_t max;	   /* bytes of $value */
+};
+/* $value in a handler, if there is one. */
+enum value_use { VALUE_NONE, VALUE_SET, VALUE_GIVEN };
 
 struct host_timer {
 	int64_t period_ns;
@@ -71,6 +84,8 @@ struct probe {
 	enum host_when when;
 	int64_t sequence;	    /* begin(N), end(N), error(N) */
 	struct host_timer timer;
+	struct host_file file;
+	enum value_use value;
 	/* A timer whose handler runs in the kernel, started by the host: there
 	 * nothing comes between while it holds a lock. */
 	bool kicked;

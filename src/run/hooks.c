@@ -2,14 +2,18 @@
 /* The session's answers to handlers: output, errors, identity, the clock. */
 #include "run/state.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
-#include <sched.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "run/files.h"
 
 /* Texts of warn() that are told apart; later ones are printed each time. */
 enum { WARNINGS_REMEMBERED = 1024 };
@@ -211,6 +215,52 @@ static void hook_record(void *ctx, const struct record *r, size_t n)
 	record_take(ctx, r, n);
 }
 
+/* system(): its output goes where tally's does, so what was printed before is
+ * written before. The process between leaves nobody to be waited for. */
+static void hook_command(void *ctx, const char *cmd)
+{
+	struct session *s = ctx;
+	sigset_t none;
+	pid_t pid;
+
+	output_flush(&s->out);
+	pid = fork();
+	if (pid < 0) {
+		session_note(s, "WARNING: system(): %s", strerror(errno));
+		return;
+	}
+	if (pid) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return;
+	}
+	if (fork())
+		_exit(0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
+	_exit(127);
+}
+
+static void hook_switch_file(void *ctx)
+{
+	struct session *s = ctx;
+
+	output_flush(&s->out);
+	output_rotate(&s->out);
+}
+
+static const char *hook_value(void *ctx, size_t *ret_n)
+{
+	return files_value(ctx, ret_n);
+}
+
+static void hook_set_value(void *ctx, const char *text, size_t n, bool append)
+{
+	files_set_value(ctx, text, n, append);
+}
+
 /* The process of -c or -x: target() in the script. */
 static int64_t hook_target(void *ctx)
 {
@@ -257,5 +307,9 @@ void hooks_init(struct session *s)
 		.record = hook_record,
 		.target = hook_target,
 		.interrupted = hook_interrupted,
+		.command = hook_command,
+		.switch_file = hook_switch_file,
+		.value = hook_value,
+		.set_value = hook_set_value,
 	};
 }

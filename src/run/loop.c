@@ -14,10 +14,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "run/files.h"
 #include "run/kern.h"
 
 /* What became readable: epoll_event.data. */
-enum source_kind { SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING };
+enum source_kind {
+	SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING,
+	SRC_FILES /* and beyond: the n-th of run/files.c */
+};
 
 /* Handlers send records without waking us; how long these may wait: short
  * while there are some, longer when there were none. */
@@ -76,7 +80,7 @@ int loop_open(struct session *s)
 	 */
 	if (!rc && s->kern && s->kern->ring_fd >= 0)
 		rc = watch(s, s->kern->ring_fd, SRC_RING);
-	return rc;
+	return rc ? rc : files_watch(s, SRC_FILES);
 }
 
 void loop_let_die(struct session *s)
@@ -204,6 +208,11 @@ void loop_run(struct session *s)
 				 */
 				child_reap(&s->child);
 				session_stop(s);
+				break;
+			default:
+				if (ev[i].data.u32 >= SRC_FILES)
+					files_handle(s, ev[i].data.u32 -
+							SRC_FILES);
 				break;
 			}
 		}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "run/files.h"
 #include "run/kern.h"
 #include "run/ledger.h"
 #include "run/result.h"
@@ -247,6 +248,9 @@ static int session_open(struct session *s)
 		return rc;
 	/* Handlers are made; 6 MB less while they run. */
 	types_close(s->c);
+	rc = files_open(s);
+	if (rc)
+		return rc;
 	rc = loop_open(s);
 	if (rc) {
 		session_note(s, "ERROR: cannot wait for events: %s",
@@ -322,6 +326,7 @@ static void session_close(struct session *s)
 	/* Detaching can take long, and there is nothing left to lose. */
 	if (s->loop_open)
 		loop_let_die(s);
+	files_close(s);
 	kern_close(s);
 	loop_close(s);
 	child_close(&s->child);

@@ -16,6 +16,7 @@
 #include "run/timers.h"
 #include "sema/program.h"
 
+struct files;  /* run/files.h */
 struct kern;   /* run/kern.h: what is loaded into the kernel */
 struct vm_who;
 
@@ -65,6 +66,7 @@ struct session {
 	int64_t signal_ns;	/* when the first came while a handler ran */
 	bool loop_open; /* loop_close() has something to close */
 
+	struct files *files;	/* of procfs and input probes; NULL: none */
 	struct map *warned;	/* texts of warn(); NULL: none yet */
 	struct vm_who *self;	/* tally's own identity, made when asked for */
 	struct events *events;	/* --events, or NULL */

@@ -527,7 +527,7 @@ static bool runs_with_others(const struct probe *p)
 		return true;
 	if (p->place == PLACE_NEVER)
 		return false;
-	return p->when == WHEN_TIMER || p->when == WHEN_OTHER;
+	return p->when == WHEN_TIMER || p->when >= WHEN_FILE;
 }
 
 static bool commute(const struct access_at *a, const struct access_at *b)

@@ -642,6 +642,8 @@ static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
 	enum oper op = n->u.binary.op;
 	unsigned use = USE_WRITE;
 
+	if (value_assign(sc, n))
+		return resolve_call(sc, n);
 	/* A sum that nobody looks at does not count as reading the variable. */
 	if (op == OPER_FEED)
 		use = USE_FEED;
@@ -822,7 +824,10 @@ static void resolve(struct scope *sc, struct node *n, unsigned use)
 	case N_TARGET:
 	case N_ARROW:
 	case N_ADDRESS:
-		resolve_target(sc, n);
+		if (value_read(sc, n))
+			resolve_call(sc, n);
+		else
+			resolve_target(sc, n);
 		break;
 	case N_ENTRY:
 		if (!entry_replace(sc, n))

@@ -119,6 +119,10 @@ void target_returned(struct sema *s, struct function *f,
 /* Once all is resolved: what of it could not be typed before. */
 void target_late(struct sema *s);
 
+/* --- value.c: $value of procfs probes; true: n has become a call */
+bool value_assign(struct scope *sc, struct node *n);
+bool value_read(struct scope *sc, struct node *n);
+
 /* --- entry.c */
 /* @entry: n becomes a name, a target or (true: reported) a number. */
 bool entry_replace(struct scope *sc, struct node *n);

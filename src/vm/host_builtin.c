@@ -76,6 +76,27 @@ static bool builtin_session(struct vm *vm, enum builtin_id id,
 			vm->hooks.out(vm->hooks.ctx, vm->text.s, vm->text.n);
 		return true;
 	/* The reference's limit. A range of 0 or less gives 0. */
+	case BI_SYSTEM:
+		s = barg_str(vm, b, 0, &n);
+		if (vm->hooks.command)
+			vm->hooks.command(vm->hooks.ctx, s);
+		return true;
+	case BI_SWITCH_FILE:
+		if (vm->hooks.switch_file)
+			vm->hooks.switch_file(vm->hooks.ctx);
+		return true;
+	case BI_VALUE_SET:
+	case BI_VALUE_ADD:
+		s = barg_str(vm, b, 0, &n);
+		if (vm->hooks.set_value)
+			vm->hooks.set_value(vm->hooks.ctx, s, n,
+					    id == BI_VALUE_ADD);
+		return true;
+	case BI_VALUE:
+		n = 0;
+		s = vm->hooks.value ? vm->hooks.value(vm->hooks.ctx, &n) : "";
+		*ret = bret_str(vm, b, s, n);
+		return true;
 	case BI_RANDINT:
 		if (barg_num(vm, b, 0) > 1048576)
 			vm_raise(vm, b->loc, "range too wide");

@@ -51,6 +51,12 @@ struct vm_hooks {
 	void (*record)(void *ctx, const struct record *r, size_t n);
 	/* target(): the process of -c or -x, or 0. */
 	int64_t (*target)(void *ctx);
+	/* system(): a shell command; switch_file(). NULL: nothing happens. */
+	void (*command)(void *ctx, const char *cmd);
+	void (*switch_file)(void *ctx);
+	/* $value: its text; set or append to it. */
+	const char *(*value)(void *ctx, size_t *ret_n);
+	void (*set_value)(void *ctx, const char *s, size_t n, bool append);
 	/*
 	 * Should the handler that runs stop now? Asked every few million
 	 * instructions, so that ^C ends an endless loop. NULL: never.
