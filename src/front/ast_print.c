@@ -9,6 +9,7 @@
 
 #include "front/parse.h"
 
+/* As a script would write it, so that -p1's text parses again. */
 static void print_string(const char *s, FILE *f)
 {
 	static const char values[] = "\a\b\t\n\v\f\r\"\\",
@@ -38,6 +39,10 @@ static void print_list(const node_list *l, FILE *f)
 	}
 }
 
+/*
+ * Parentheses around each operand: the reader sees what binds to what, and
+ * precedence need not be known here.
+ */
 static void print_paren(const struct node *n, FILE *f)
 {
 	fputc('(', f);
@@ -47,6 +52,7 @@ static void print_paren(const struct node *n, FILE *f)
 
 /* --- the print family ---------------------------------------------------- */
 
+/* A width or precision, where there is one; -1: none. */
 static void print_field(int value, bool arg, FILE *f)
 {
 	if (arg)
@@ -103,6 +109,10 @@ static const char *print_name(const struct node *n)
 	return "?";
 }
 
+/*
+ * print(a, b), sprintf("format", a), printd("delimiter", a): the leading
+ * literal first, if any.
+ */
 static void print_print(const struct node *n, FILE *f)
 {
 	bool leading = true;
@@ -124,6 +134,7 @@ static void print_print(const struct node *n, FILE *f)
 
 /* --- expressions --------------------------------------------------------- */
 
+/* The tail follows the base without blanks, as ->m and [i] must be glued. */
 static void print_target(const struct node *n, FILE *f)
 {
 	if (n->kind == N_ARROW) {
@@ -211,6 +222,7 @@ static void print_incdec(const struct node *n, FILE *f)
 /* A number, or for @quantile "p, d". */
 static void print_param(const struct node *p, FILE *f)
 {
+	/* parse_quantile() makes "p, d" a node without an operator. */
 	if (p->kind != N_BINARY || p->u.binary.op != OPER_NONE) {
 		ast_print_node(p, f);
 		return;
@@ -280,6 +292,9 @@ static void print_if(const struct node *n, FILE *f)
 
 static void print_for(const struct node *n, FILE *f)
 {
+	/*
+	 * A for without a part keeps its semicolon; a missing condition is 1.
+	 */
 	fputs("for (", f);
 	ast_print_node(n->u.loop.init, f);
 	fputs("; ", f);
@@ -293,6 +308,7 @@ static void print_for(const struct node *n, FILE *f)
 	ast_print_node(n->u.loop.body, f);
 }
 
+/* key 0: the value; otherwise the number of the key. */
 static void print_sort(const struct node *n, int key, FILE *f)
 {
 	if (n->u.foreach.sort_dir && n->u.foreach.sort_key == key)
@@ -579,6 +595,7 @@ void ast_print_file(const struct file *file, FILE *f)
 	}
 	for (unsigned i = 0; i < file->globals.n; i++)
 		print_global(file->globals.v[i], f);
+	/* Aliases first, as in the reference's dump. */
 	for (int alias = 1; alias >= 0; alias--) {
 		for (unsigned i = 0; i < file->probes.n; i++) {
 			if (file->probes.v[i]->is_alias == alias)

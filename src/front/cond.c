@@ -10,10 +10,12 @@
 
 #include "base/compile.h"
 
+/* left op right, as tokens: messages point at one of them. */
 struct comparison {
 	struct token left, op, right;
 };
 
+/* In any of C's notations, as an unsigned number: 0xffffffffffffffff is -1. */
 bool number_value(const char *text, int64_t *ret)
 {
 	char *end;
@@ -23,6 +25,10 @@ bool number_value(const char *text, int64_t *ret)
 	return !errno && end != text && !*end;
 }
 
+/*
+ * The names of T_ ids stand in token.def's order; only six of that range
+ * compare.
+ */
 static bool is_comparison(const struct token *t)
 {
 	return t->id >= T_EQ && t->id <= T_GT &&
@@ -49,6 +55,7 @@ static int holds(enum tok_id op, int order)
 	}
 }
 
+/* 0, or -1 and a message; likewise the next one. */
 static int want_string(struct pp *pp, const struct comparison *cmp)
 {
 	if (cmp->right.id == T_STRLIT)
@@ -95,7 +102,10 @@ static int compare_version(struct pp *pp, const struct comparison *cmp,
 	return holds(cmp->op.id, version_compare(version, right));
 }
 
-/* The architecture as scripts name it. */
+/*
+ * The architecture as scripts name it. The reference's names, which come from
+ * the kernel's arch/ folder.
+ */
 static const char *arch_name(const struct utsname *u)
 {
 	static const char *const names[][2] = {
@@ -111,7 +121,10 @@ static const char *arch_name(const struct utsname *u)
 	return u->machine;
 }
 
-/* CONFIG_A == CONFIG_B as strings; in order as numbers */
+/*
+ * CONFIG_A == CONFIG_B as strings; in order as numbers An option that is not
+ * set is "" as a string and 0 as a number.
+ */
 static int compare_options(struct pp *pp, const struct comparison *cmp,
 			   const char *left)
 {
@@ -128,6 +141,7 @@ static int compare_options(struct pp *pp, const struct comparison *cmp,
 	return holds(cmp->op.id, (a > b) - (a < b));
 }
 
+/* What stands on the right decides how: a pattern, a number, another option. */
 static int compare_config(struct pp *pp, const struct comparison *cmp)
 {
 	const char *value = kconfig_get(pp->library, cmp->left.span.text);
@@ -153,6 +167,7 @@ static int compare_config(struct pp *pp, const struct comparison *cmp)
 	return -1;
 }
 
+/* guru_mode is 1 with -g, else 0. */
 static int compare_guru(struct pp *pp, const struct comparison *cmp)
 {
 	int64_t right;
@@ -168,9 +183,11 @@ static int compare_guru(struct pp *pp, const struct comparison *cmp)
 	}
 	if (want_equality(pp, cmp))
 		return -1;
+	/* 0 when equal, as holds() wants an order. */
 	return holds(cmp->op.id, pp->c->set.guru != right);
 }
 
+/* Two strings or two numbers, mostly from macros or arguments. */
 static int compare_literals(struct pp *pp, const struct comparison *cmp)
 {
 	int64_t left, right;
@@ -199,6 +216,7 @@ static int compare_literals(struct pp *pp, const struct comparison *cmp)
 	return holds(cmp->op.id, (left > right) - (left < right));
 }
 
+/* 0, 1, or -1 with a message. The names are known_left()'s. */
 static int compare(struct pp *pp, const struct comparison *cmp)
 {
 	const char *name = cmp->left.span.text;
@@ -209,6 +227,7 @@ static int compare(struct pp *pp, const struct comparison *cmp)
 	if (!strcmp(name, "systemtap_v"))
 		return compare_version(pp, cmp, compat_version(pp->c));
 	if (!strcmp(name, "runtime"))
+		/* What the reference calls this way of running scripts. */
 		return compare_glob(pp, cmp, "bpf");
 	if (!strcmp(name, "systemtap_privilege"))
 		return compare_glob(pp, cmp, "stapdev");
@@ -220,6 +239,10 @@ static int compare(struct pp *pp, const struct comparison *cmp)
 	uname(&u);
 	if (!strcmp(name, "arch"))
 		return compare_glob(pp, cmp, arch_name(&u));
+	/*
+	 * kernel_v is the release up to its first letter: "6.1.0" of
+	 * "6.1.0-18-amd64"; kernel_vr is all of it.
+	 */
 	if (!strcmp(name, "kernel_v"))
 		u.release[strspn(u.release, "0123456789.")] = 0;
 	return compare_version(pp, cmp, u.release);
@@ -244,7 +267,10 @@ static bool known_left(const struct token *t)
 	return !strncmp(t->span.text, "CONFIG_", 7);
 }
 
-/* One operand or operator; false: there is none, which was reported. */
+/*
+ * One operand or operator; false: there is none, which was reported. *t is set
+ * in any case; a token that was junk has its message already.
+ */
 static bool cond_token(struct pp *pp, const struct token *open, struct token *t)
 {
 	macro_next(pp, t);
@@ -255,6 +281,7 @@ static bool cond_token(struct pp *pp, const struct token *open, struct token *t)
 	return !t->reported;
 }
 
+/* One comparison; *last is the last token read. */
 static int cond_compare(struct pp *pp, const struct token *open,
 			struct token *last)
 {
@@ -280,6 +307,10 @@ static int cond_compare(struct pp *pp, const struct token *open,
 	return compare(pp, &cmp);
 }
 
+/*
+ * && binds tighter than ||. All comparisons are made, also where the first one
+ * decides, so that mistakes do not hide.
+ */
 int cond_read(struct pp *pp, const struct token *open, struct token *last)
 {
 	/* any: an earlier || operand held; all: the && chain so far does */

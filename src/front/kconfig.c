@@ -9,7 +9,10 @@
 #include "base/compile.h"
 #include "base/map.h"
 
-/* CONFIG_NAME=value, the quotes of a string removed. */
+/*
+ * CONFIG_NAME=value, the quotes of a string removed. "is not set" lines are
+ * comments and have no value here.
+ */
 static void config_line(struct macros *m, char *line)
 {
 	char *value = strchr(line, '=');
@@ -27,6 +30,7 @@ static void config_line(struct macros *m, char *line)
 }
 
 /* gzopen reads plain files as well. */
+/* false: there is no such file. Longer lines than the buffer are no options. */
 static bool config_file(struct macros *m, const char *path)
 {
 	gzFile f = gzopen(path, "rb");
@@ -45,6 +49,7 @@ const char *kconfig_get(struct macros *m, const char *name)
 	struct utsname u;
 	const char *value;
 
+	/* Without macros (a text that a pass made) there is nothing to ask. */
 	if (!m)
 		return "";
 	if (!m->config) {

@@ -15,11 +15,13 @@
 /* The language level that we are: what systemtap_v tells scripts. */
 #define LANGUAGE_VERSION "5.6"
 
+/* A row of token.def. */
 struct word {
 	const char *text;
 	enum tok_id id;
+	/* the language level it came with; NULL: the first */
 	const char *since;
-	bool own;
+	bool own; /* tally's own: a script's macro may take the name */
 };
 
 static const struct word keywords[] = {
@@ -37,6 +39,7 @@ static const struct word atwords[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* "2.10" is after "2.9", as the reference has it. */
 int version_compare(const char *a, const char *b)
 {
 	return strverscmp(a, b);
@@ -52,6 +55,7 @@ bool compat_at_least(const struct compile *c, const char *level)
 	return !level || version_compare(compat_version(c), level) >= 0;
 }
 
+/* Linear: a dozen words, and only behind an @. */
 enum tok_id lex_atword(const struct compile *c, const char *word, bool *ret_own)
 {
 	for (size_t i = 0; i < COUNT(atwords); i++) {
@@ -95,6 +99,7 @@ void lex_init(struct lexer *lx, struct compile *c, const struct source *src)
 
 /* --- characters ---------------------------------------------------------- */
 
+/* Is what p reads an argument's text? */
 static bool pasting(const struct lexer *lx)
 {
 	return lx->resume != NULL;
@@ -123,6 +128,7 @@ static void paste_done(struct lexer *lx)
 	lx->col = lx->paste_end_col;
 }
 
+/* Over k characters, across the end of a pasted text. Columns count bytes. */
 static void skip(struct lexer *lx, size_t k)
 {
 	while (k--) {
@@ -143,6 +149,7 @@ static void skip(struct lexer *lx, size_t k)
 		paste_done(lx);
 }
 
+/* The token's text is collected here, since it may be in two pieces. */
 static void keep(struct lexer *lx, int ch)
 {
 	vec_push(lx->c->a, &lx->text, (char)ch);
@@ -150,6 +157,7 @@ static void keep(struct lexer *lx, int ch)
 
 /* --- tokens -------------------------------------------------------------- */
 
+/* The text is interned: tokens outlive the lexer's buffer. */
 static void finish(struct lexer *lx, struct token *t, enum tok_kind kind,
 		   enum tok_id id)
 {
@@ -188,6 +196,10 @@ static bool lex_blanks(struct lexer *lx)
 			while (at(lx, 0) >= 0 &&
 			       !(at(lx, 0) == '*' && at(lx, 1) == '/'))
 				skip(lx, 1);
+			/*
+			 * Of an unclosed comment the end of the file is
+			 * reported, by what is missing there.
+			 */
 			skip(lx, 2);
 		} else {
 			return any;
@@ -202,6 +214,10 @@ static bool word_char(int ch)
 	       (ch >= '0' && ch <= '9') || ch == '_' || ch == '$';
 }
 
+/*
+ * Letters, digits, _ and $: "$x$" is one word. Keywords are words of their
+ * level; before it they are names.
+ */
 static void lex_word(struct lexer *lx, struct token *t)
 {
 	while (word_char(at(lx, 0))) {
@@ -211,6 +227,7 @@ static void lex_word(struct lexer *lx, struct token *t)
 	for (size_t i = 0; i < COUNT(keywords); i++) {
 		const struct word *w = &keywords[i];
 
+		/* The first letter sorts out most of them before any call. */
 		if (w->text[0] == lx->text.v[0] &&
 		    strlen(w->text) == lx->text.n &&
 		    !memcmp(w->text, lx->text.v, lx->text.n) &&
@@ -277,6 +294,7 @@ static void lex_escape(struct lexer *lx)
 	else if (ch > 0 && (name = strchr(names, ch)))
 		keep(lx, values[name - names]);
 	else
+		/* \" and \\, and whatever else: the character itself. */
 		keep(lx, ch);
 }
 
@@ -351,6 +369,10 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 	if (at(lx, 0) == '#') {
 		skip(lx, 1);
 		snprintf(count, sizeof(count), "%u", set->args.n);
+		/*
+		 * $# and @# are the number of arguments, as a number and as a
+		 * string.
+		 */
 		for (text = count; *text; text++)
 			keep(lx, *text);
 		finish(lx, t, quote ? TOK_STRING : TOK_NUMBER,
@@ -358,6 +380,9 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 		return true;
 	}
 	while (at(lx, 0) >= '0' && at(lx, 0) <= '9') {
+		/*
+		 * Saturated: what is too large is out of range, whatever it is.
+		 */
 		if (n < UINT_MAX)
 			n = n * 10 + (unsigned long)(at(lx, 0) - '0');
 		skip(lx, 1);
@@ -371,6 +396,7 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 		junk(lx, t, ARG_RANGE, set->args.n);
 		return true;
 	}
+	/* For the warning about arguments that nothing used. */
 	if (set->args_used)
 		set->args_used[n - 1] = true;
 	text = set->args.v[n - 1];
@@ -380,6 +406,10 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 		finish(lx, t, TOK_STRING, T_STRLIT);
 		return true;
 	}
+	/*
+	 * $N reads on in the argument's text; an empty one leaves nothing.
+	 * Blanks and quotes in it count as if they were written there.
+	 */
 	if (*text) {
 		lx->resume = lx->p;
 		lx->resume_end = lx->end;
@@ -430,6 +460,7 @@ static void lex_punct(struct lexer *lx, struct token *t)
 
 void lex_next(struct lexer *lx, struct token *t)
 {
+	/* The first token is not glued to anything. */
 	bool first = lx->line == 1 && lx->col == 1;
 	int ch;
 

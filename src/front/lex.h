@@ -38,6 +38,10 @@ struct token {
 };
 
 struct lexer {
+	/*
+	 * Reads one source, or, while pasting, one argument's text and then on
+	 * in it.
+	 */
 	struct compile *c;
 	const struct source *src;
 	const char *p, *end; /* what is being read */
@@ -49,18 +53,27 @@ struct lexer {
 	bool quiet;             /* a branch not taken: no diagnostics */
 };
 
+/* src's text must outlive the tokens' messages, nothing else. */
 void lex_init(struct lexer *lx, struct compile *c, const struct source *src);
 /* Fills *t. At the end of the text: T_EOF, again and again. */
 void lex_next(struct lexer *lx, struct token *t);
-/* Finds "@word"; T_AT_OTHER when there is no such operator at this level. */
+/*
+ * Finds "@word"; T_AT_OTHER when there is no such operator at this level.
+ * *ret_own (unless NULL): it is tally's own, so a macro may take its name.
+ */
 enum tok_id lex_atword(const struct compile *c, const char *word,
 		       bool *ret_own);
 /* The @word of this level that is most like word; NULL: none is. */
 const char *lex_atword_like(const struct compile *c, const char *word);
-/* How the version a is to b, numbers in them compared as numbers. */
+/*
+ * How the version a is to b, numbers in them compared as numbers. Negative, 0
+ * or positive.
+ */
 int version_compare(const char *a, const char *b);
 /* The version that --compatible asks for; ours by default. */
 const char *compat_version(const struct compile *c);
+/* Is the level asked for at least this one? level NULL: always. */
+/* Is the level asked for at least this one? NULL: always. */
 bool compat_at_least(const struct compile *c, const char *level);
 
 #endif

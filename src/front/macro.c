@@ -11,6 +11,10 @@
 #include "base/compile.h"
 #include "base/map.h"
 
+/*
+ * A body that has been read to its end is left when the next token is asked
+ * for: until then its macro counts as being expanded.
+ */
 void macro_raw(struct pp *pp, struct token *t)
 {
 	struct expansion *e;
@@ -26,6 +30,7 @@ void macro_raw(struct pp *pp, struct token *t)
 	pp->expanded++;
 }
 
+/* A place where something was wrong: the parser sees junk and keeps quiet. */
 static void make_junk(struct token *t)
 {
 	t->id = T_JUNK;
@@ -33,6 +38,9 @@ static void make_junk(struct token *t)
 	t->reported = true;
 }
 
+/*
+ * Names of macros and parameters have their @: they are compared as pointers.
+ */
 static const char *at_name(struct pp *pp, const char *name)
 {
 	return str_internz(pp->c->str, arena_printf(pp->c->a, "@%s", name));
@@ -76,6 +84,10 @@ static bool define_body(struct pp *pp, struct macro *m)
 			complain(pp->c, MACRO_UNCLOSED, &m->at);
 			return false;
 		}
+		/*
+		 * The body is kept as tokens, not expanded: names in it mean
+		 * what they mean where it is used, but for parameters.
+		 */
 		if (t.id == T_PP_CLOSE && !nested--) {
 			/* Uses of it would only repeat the complaint. */
 			if (defines)
@@ -92,6 +104,7 @@ static bool define_body(struct pp *pp, struct macro *m)
 	}
 }
 
+/* Is the name free? Complains where it is not, or hides an operator. */
 static bool define_known(struct pp *pp, struct macro *m)
 {
 	const struct macro *old = map_get(pp->named, m->name);
@@ -155,6 +168,10 @@ static bool define(struct pp *pp)
 
 /* --- use ----------------------------------------------------------------- */
 
+/*
+ * Reads on in `tokens`, then where it was. false: too deep or too long, which
+ * was reported.
+ */
 static bool push(struct pp *pp, const token_list *tokens,
 		 const struct scope *scope, bool library,
 		 const struct token *use)
@@ -163,6 +180,9 @@ static bool push(struct pp *pp, const token_list *tokens,
 	struct expansion *e;
 	struct span *site;
 
+	/*
+	 * Both limits: a macro that doubles its argument 30 times is not deep.
+	 */
 	if (depth > MACRO_DEPTH_MAX || pp->expanded > MACRO_TOKENS_MAX) {
 		if (depth > MACRO_DEPTH_MAX)
 			complain(pp->c, MACRO_DEPTH, &use->span,
@@ -174,6 +194,10 @@ static bool push(struct pp *pp, const token_list *tokens,
 		pp->top = NULL;
 		return false;
 	}
+	/*
+	 * The place of use, for "in expansion of macro": copied, since *use is
+	 * on a stack.
+	 */
 	e = arena_new_of(pp->c->a, struct expansion);
 	site = arena_new_of(pp->c->a, struct span);
 	*site = use->span;
@@ -201,7 +225,10 @@ static bool invocation_raw(struct pp *pp, struct token *t)
 	return t->id != T_EOF;
 }
 
-/* Reads the arguments behind '('. */
+/*
+ * Reads the arguments behind '('. Commas inside parentheses or brackets belong
+ * to the argument.
+ */
 static bool read_args(struct pp *pp, const struct macro *m,
 		      struct argument *args, const struct token *use)
 {
@@ -211,6 +238,10 @@ static bool read_args(struct pp *pp, const struct macro *m,
 	for (;;) {
 		if (!invocation_raw(pp, &t)) {
 			complain(pp->c, MACRO_CALL_UNCLOSED, &use->span);
+			/*
+			 * The first comma of a macro without parameters is one
+			 * too many.
+			 */
 			return false;
 		}
 		if (!nested && (t.id == T_COMMA || t.id == T_RPAREN)) {
@@ -241,6 +272,10 @@ static bool read_args(struct pp *pp, const struct macro *m,
 	return true;
 }
 
+/*
+ * Names in an argument are looked up where it was written: it takes along the
+ * scope that was current there.
+ */
 static bool invoke(struct pp *pp, const struct macro *m, bool library,
 		   const struct token *use)
 {
@@ -268,6 +303,10 @@ static bool invoke(struct pp *pp, const struct macro *m, bool library,
 	return push(pp, &m->body, scope, library, use);
 }
 
+/*
+ * Parameters of the innermost macro only: its body was written with these in
+ * view.
+ */
 static const struct argument *find_param(const struct pp *pp, const char *name)
 {
 	const struct scope *s = pp->top ? pp->top->scope : NULL;
@@ -279,6 +318,9 @@ static const struct argument *find_param(const struct pp *pp, const char *name)
 	return NULL;
 }
 
+/*
+ * The library's files are read when a name is first used that they may define.
+ */
 static const struct macro *library_macro(struct macros *lib, const char *name)
 {
 	if (lib->miss && !map_has(lib->named, name))
@@ -286,7 +328,12 @@ static const struct macro *library_macro(struct macros *lib, const char *name)
 	return map_get(lib->named, name);
 }
 
-/* Expands *t when it is a macro's name: 1 expanded, 0 is none, -1 wrong. */
+/*
+ * Expands *t when it is a macro's name: 1 expanded, 0 is none, -1 wrong.
+ * Parameters first, then the file's own macros, then the library's. Text from a
+ * library macro does not see the user's macros: it would mean something else in
+ * each script.
+ */
 static int expand(struct pp *pp, const struct token *t)
 {
 	const char *name = t->span.text;
@@ -312,6 +359,10 @@ void macro_next(struct pp *pp, struct token *t)
 {
 	int done;
 
+	/*
+	 * Each turn takes one step: a definition is read over, a use is
+	 * expanded.
+	 */
 	for (;;) {
 		macro_raw(pp, t);
 		if (t->span.kind != TOK_OPERATOR || t->span.text[0] != '@')

@@ -10,21 +10,23 @@
 struct compile;
 struct macros; /* library macros (*.stpm), shared by all files */
 
+/* Lives in c's arena. */
 struct macros *macros_new(struct compile *c);
 /* Called with the "@name" of each word that no macro is known of so far: may
  * load the file that defines it. */
 void macros_on_miss(struct macros *m, void (*fn)(void *ctx, const char *name),
 		    void *ctx);
-/* Adds the @defines of a library macro file. */
+/* Adds the @defines of a library macro file; mistakes are in c->diag. */
 void macros_load(struct compile *c, struct macros *m, struct source *src);
 
 enum {
+	/* Flags of parse_file(): who wrote the text, and what he may. */
 	PARSE_LIBRARY = 1,
 	PARSE_GURU = 2,
 	/* Nesting in the text and height of the tree: passes may recurse. */
 	PARSE_DEPTH_MAX = 1000,
 	PARSE_POINTS_MAX = 10000, /* of one probe, from braces */
-	PRINT_ARGS_MAX = 32,
+	PRINT_ARGS_MAX = 32, /* arguments of one print */
 };
 /*
  * Always returns a file, holding what could be understood; mistakes are in

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 
+/* expression: in the middle of one, where the message differs. */
 struct node *parse_embedded(struct parser *p, bool expression)
 {
 	struct token t = take(p);
@@ -23,6 +24,7 @@ struct node *parse_embedded(struct parser *p, bool expression)
 
 /* --- probes -------------------------------------------------------------- */
 
+/* = or +=: an alias that comes before, or after, what its users do. */
 static bool at_alias_mark(struct parser *p)
 {
 	return at(p, T_SET) || at(p, T_SET_ADD);
@@ -36,6 +38,10 @@ static void parse_alias(struct parser *p, struct decl_probe *d)
 	d->is_alias = true;
 	while (at_alias_mark(p)) {
 		d->is_epilogue |= at(p, T_SET_ADD);
+		/*
+		 * All but the last list are names: they are moved over when the
+		 * next mark comes.
+		 */
 		for (unsigned i = 0; i < d->points.n; i++) {
 			struct point *name = d->points.v[i];
 
@@ -63,6 +69,7 @@ static void parse_probe(struct parser *p)
 	if (!at(p, T_LBRACE))
 		fail(p, "one of ', { } = +='");
 	d->body = parse_block(p);
+	/* A second block runs behind the user's handler. */
 	if (d->is_alias && at(p, T_COMMA)) {
 		if (d->is_epilogue)
 			fail_as(p, ALIAS_EPILOGUE, &peek(p)->span);
@@ -74,6 +81,7 @@ static void parse_probe(struct parser *p)
 
 /* --- globals ------------------------------------------------------------- */
 
+/* Twice is reported with the first place; the second one is not there. */
 static void declare(struct parser *p, struct decl_global *g)
 {
 	const struct decl_global *old = map_get(p->globals, g->name);
@@ -101,6 +109,9 @@ static void parse_global(struct parser *p, bool is_private)
 	g->src = p->file->src;
 	g->is_private = is_private;
 	g->wrap = eat(p, T_PERCENT);
+	/*
+	 * [N] is the number of elements, and % makes the array drop its oldest.
+	 */
 	if (eat(p, T_LBRACKET)) {
 		size = *peek(p);
 		g->size = parse_number(p, "number");
@@ -108,6 +119,7 @@ static void parse_global(struct parser *p, bool is_private)
 			fail_as(p, ARRAY_SIZE, &size.span);
 		need(p, T_RBRACKET, "']'");
 	}
+	/* Arrays have no initial value. */
 	if (at(p, T_SET)) {
 		if (g->size || g->wrap)
 			fail_as(p, ARRAY_INIT, &peek(p)->span);
@@ -150,6 +162,7 @@ static void parse_param(struct parser *p, struct decl_function *f)
 	vec_push(p->c->a, &f->params, param);
 }
 
+/* Parentheses are needed also without parameters. */
 static void parse_params(struct parser *p, struct decl_function *f)
 {
 	need(p, T_LPAREN, "'('");
@@ -176,12 +189,17 @@ static void parse_function(struct parser *p, bool is_private)
 	if (eat(p, T_COLON))
 		f->type = parse_type(p);
 	parse_params(p, f);
+	/*
+	 * : N behind the parameters is the priority among functions of one
+	 * name.
+	 */
 	if (eat(p, T_COLON)) {
 		number = *peek(p);
 		f->priority = parse_number(p, "literal string or number");
 		if (f->priority < 1)
 			fail_as(p, PRIORITY, &number.span);
 	}
+	/* return is only right in here. */
 	p->in_function = true;
 	f->body = at(p, T_EMBEDDED) ? parse_embedded(p, false) : parse_block(p);
 	p->in_function = false;
@@ -197,12 +215,14 @@ static void parse_private(struct parser *p)
 		parse_function(p, true);
 		return;
 	}
+	/* "private" alone is "private global". */
 	eat(p, T_GLOBAL);
 	if (!at(p, T_IDENT))
 		fail(p, "'function' or identifier");
 	parse_globals(p, true);
 }
 
+/* One declaration; leaves by longjmp when it is wrong. */
 void parse_declaration(struct parser *p)
 {
 	switch (peek(p)->id) {

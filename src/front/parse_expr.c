@@ -53,6 +53,7 @@ static const struct binary_op binary_ops[] = {
     {T_PERCENT, LV_MUL, N_BINARY, OPER_MOD},
 };
 
+/* Those that assign. `=` binds to the right and has no level of its own. */
 static const struct {
 	enum tok_id tok;
 	enum oper op;
@@ -104,6 +105,7 @@ static enum oper prefix_op(enum tok_id id)
 	}
 }
 
+/* & is an address only where the level has it; before, it was a mistake. */
 static struct node *parse_unary(struct parser *p)
 {
 	enum oper op = prefix_op(peek(p)->id);
@@ -114,8 +116,10 @@ static struct node *parse_unary(struct parser *p)
 	    (!at(p, T_AMP) || !compat_at_least(p->c, "2.6")))
 		return parse_postfix(p);
 	t = take(p);
+	/* A histogram may only stand alone where it is the whole value. */
 	p->bare_ok = false;
 	enter(p);
+	/* ++ and -- take a variable, so no further prefix may follow. */
 	if (op == OPER_INC || op == OPER_DEC) {
 		n = new_node(p, N_INCDEC, &t);
 		n->u.incdec.op = op;
@@ -133,6 +137,7 @@ static struct node *parse_unary(struct parser *p)
 	return done(p, n);
 }
 
+/* An identifier or a histogram: what `in` and foreach go through. */
 struct node *parse_array(struct parser *p)
 {
 	struct token t;
@@ -155,6 +160,7 @@ static struct node *parse_list_in(struct parser *p)
 
 	p->bare_ok = false;
 	parse_keys(p, &keys);
+	/* A list of keys is no value: only `in` can follow. */
 	if (!at(p, T_IN)) {
 		if (keys.n == 1 || peek(p)->reported)
 			fail(p, "'in'");
@@ -167,8 +173,10 @@ static struct node *parse_list_in(struct parser *p)
 	return done(p, n);
 }
 
+/* Operators of level min and tighter. */
 static struct node *parse_binary(struct parser *p, int min);
 
+/* `left op right`; takes the operator. */
 static struct node *binary_node(struct parser *p, const struct binary_op *o,
 				struct node *left)
 {
@@ -181,6 +189,9 @@ static struct node *binary_node(struct parser *p, const struct binary_op *o,
 	} else if (o->kind == N_MATCH) {
 		n->u.match.op = o->op;
 		n->u.match.a = left;
+		/*
+		 * The pattern is a literal: it is compiled when the script is.
+		 */
 		n->u.match.pattern_span = peek(p)->span;
 		n->u.match.pattern = parse_string(p, "literal string");
 	} else {
@@ -195,7 +206,11 @@ static struct node *parse_binary(struct parser *p, int min)
 {
 	const struct binary_op *o;
 	struct node *left;
-	/* What came last binds looser than what may still follow. */
+	/*
+	 * What came last binds looser than what may still follow. `a in b in c`
+	 * and comparisons behind an `in` would read the other way round from
+	 * what was meant: they are mistakes.
+	 */
 	int max = LV_MUL;
 
 	if (at(p, T_LBRACKET) && min <= LV_IN) {
@@ -223,6 +238,7 @@ static struct node *parse_ternary(struct parser *p)
 	enter(p);
 	n = new_node(p, N_TERNARY, &t);
 	n->u.ternary.a = cond;
+	/* Anything may stand between ? and :, as between parentheses. */
 	n->u.ternary.b = parse_expr(p);
 	need(p, T_COLON, "':'");
 	/* Before 4.0 the last operand took an assignment along. */
@@ -232,6 +248,10 @@ static struct node *parse_ternary(struct parser *p)
 	return done(p, n);
 }
 
+/*
+ * Assignments are to the right: a = b = c is a = (b = c). Whether the left side
+ * can be assigned to is asked later, with a better message.
+ */
 struct node *parse_expr(struct parser *p)
 {
 	struct node *left, *n;

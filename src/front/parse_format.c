@@ -9,6 +9,7 @@
 /* Widths and precisions beyond this cannot be printed anyway. */
 enum { FIELD_MAX = 1000000 };
 
+/* Nothing for an empty text: parts are never empty. */
 static void add_text(struct compile *c, struct fmt *f, const char *s, size_t n)
 {
 	struct fmt_part part = {.width = -1, .prec = -1};
@@ -53,6 +54,7 @@ static const char *parse_directive(struct compile *c, const char *s,
 {
 	struct fmt_part part = {.width = -1, .prec = -1};
 	const char *start = s;
+/* One flag at most; further ones are read as part of the width or refused. */
 
 	if (*s && strchr("0+- #", *s)) {
 		if (*s == '0')
@@ -70,6 +72,7 @@ static const char *parse_directive(struct compile *c, const char *s,
 		if (s == prec)
 			part.prec = 0;
 	}
+	/* As in C's %ld; numbers have one size here. */
 	if (*s == 'l')
 		s++;
 	if (!*s && s != start) {
@@ -88,6 +91,7 @@ static const char *parse_directive(struct compile *c, const char *s,
 	return s + 1;
 }
 
+/* Literal text between conversions becomes one part, with %% as %. */
 bool parse_format(struct compile *c, const char *fmt, const struct span *at,
 		  struct fmt *ret)
 {

@@ -21,6 +21,7 @@ static const char *parse_component_name(struct parser *p, struct span *span)
 			break;
 		if (t->id == T_STAR)
 			star = true;
+		/* A number can go on a name ("sys_*64") but not begin one. */
 		else if (t->id != T_IDENT && t->span.kind != TOK_KEYWORD &&
 			 !(t->id == T_NUMLIT && name.n))
 			break;
@@ -38,6 +39,9 @@ static const char *parse_component_name(struct parser *p, struct span *span)
 	return str_intern(p->c->str, name.v, name.n);
 }
 
+/*
+ * The list of components is the copy's own; components themselves are values.
+ */
 static struct point *point_copy(struct parser *p, const struct point *from)
 {
 	struct point *to = arena_new_of(p->c->a, struct point);
@@ -62,7 +66,10 @@ static void add_component(struct parser *p, points *ps,
 	}
 }
 
-/* Every point so far followed by every alternative. */
+/*
+ * Every point so far followed by every alternative. a.{b,c}.{d,e} gives a.b.d,
+ * a.b.e, a.c.d, a.c.e.
+ */
 static void multiply(struct parser *p, points *ps, const point_list *alts,
 		     const struct span *at)
 {
@@ -76,9 +83,17 @@ static void multiply(struct parser *p, points *ps, const point_list *alts,
 			const struct point *alt = alts->v[k];
 
 			if (!pt->parts.n)
+				/*
+				 * The place of a point is its first
+				 * component's.
+				 */
 				pt->span = alt->span;
 			for (unsigned m = 0; m < alt->parts.n; m++)
 				vec_push(p->c->a, &pt->parts, alt->parts.v[m]);
+			/*
+			 * What was before the braces has no suffix
+			 * (check_no_suffix).
+			 */
 			pt->optional = alt->optional;
 			pt->sufficient = alt->sufficient;
 			if (alt->cond)
@@ -171,6 +186,9 @@ static void parse_point_suffix(struct parser *p, points *ps)
 	}
 }
 
+/*
+ * Builds all points that one written point stands for, component by component.
+ */
 static void parse_point(struct parser *p, points *ps)
 {
 	vec_push(p->c->a, ps, arena_new_of(p->c->a, struct point));

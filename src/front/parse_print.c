@@ -35,6 +35,7 @@ bool is_print_name(const char *name)
 	return find_name(name) != NULL;
 }
 
+/* What has no value of its own: a histogram, or @quantiles. */
 static bool is_bare(const struct node *n)
 {
 	return n->kind == N_HIST ||
@@ -91,6 +92,10 @@ struct node *parse_print(struct parser *p)
 	case PRINT_PRINTD:
 	case PRINT_PRINTDLN:
 		parse_leading(p, n);
+		/*
+		 * printd needs at least two: something to put the delimiter
+		 * between.
+		 */
 		first_value(p, n);
 		if (!at(p, T_COMMA))
 			fail(p, "','");
@@ -99,6 +104,7 @@ struct node *parse_print(struct parser *p)
 	case PRINT_CHAR:
 		first_value(p, n);
 		break;
+	/* print() of nothing is a mistake, println() is an empty line. */
 	case PRINT_PRINT:
 	case PRINT_PRINTLN:
 		if (name->kind == PRINT_PRINTLN && at(p, T_RPAREN))
@@ -110,6 +116,7 @@ struct node *parse_print(struct parser *p)
 	if (!at(p, T_RPAREN))
 		fail(p, "one of ', )'");
 	take(p);
+	/* Counted after reading: the message says how many there are. */
 	if (n->u.print.args.n > PRINT_ARGS_MAX)
 		complain(p->c, PRINT_TOO_MANY, &t.span, n->u.print.args.n);
 	return done(p, n);

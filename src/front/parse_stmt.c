@@ -8,6 +8,7 @@
 
 static struct node *parse_stmt(struct parser *p);
 
+/* Ends with its own brace or statement, not with a semicolon. */
 static bool is_compound(enum node_kind k)
 {
 	return k == N_BLOCK || k == N_IF || k == N_FOR || k == N_FOREACH ||
@@ -21,6 +22,10 @@ static bool ends_block(enum tok_id id)
 	       id == T_GLOBAL || id == T_PRIVATE;
 }
 
+/*
+ * Up to its closing brace; a block that is not closed is reported with its
+ * beginning.
+ */
 struct node *parse_block(struct parser *p)
 {
 	struct token open = need(p, T_LBRACE, "'{'");
@@ -42,6 +47,7 @@ struct node *parse_block(struct parser *p)
 	return done(p, n);
 }
 
+/* An else belongs to the nearest if. */
 static struct node *parse_if(struct parser *p)
 {
 	struct token t = take(p);
@@ -50,6 +56,7 @@ static struct node *parse_if(struct parser *p)
 	need(p, T_LPAREN, "'('");
 	n->u.ternary.a = parse_expr(p);
 	need(p, T_RPAREN, "')'");
+	/* A statement, not only a block. */
 	n->u.ternary.b = parse_stmt(p);
 	if (eat(p, T_ELSE))
 		n->u.ternary.c = parse_stmt(p);
@@ -69,6 +76,7 @@ static struct node *parse_while(struct parser *p)
 	return done(p, n);
 }
 
+/* Each part may be missing; the semicolons may not. */
 static struct node *parse_for(struct parser *p)
 {
 	struct token t = take(p);
@@ -90,7 +98,10 @@ static struct node *parse_for(struct parser *p)
 
 /* --- foreach ------------------------------------------------------------- */
 
-/* + or - behind what the loop is to be sorted by. */
+/*
+ * + or - behind what the loop is to be sorted by. sort_dir 1 or -1, sort_key 0
+ * for the value, else the key's number. false: no such mark.
+ */
 static bool parse_sort(struct parser *p, struct node *n, int key)
 {
 	int dir = at(p, T_PLUS) ? 1 : at(p, T_MINUS) ? -1 : 0;
@@ -105,6 +116,7 @@ static bool parse_sort(struct parser *p, struct node *n, int key)
 	return true;
 }
 
+/* A bare name: loop variables and catch variables. */
 static struct node *parse_variable(struct parser *p)
 {
 	struct token t = need(p, T_IDENT, "identifier");
@@ -124,7 +136,10 @@ static void parse_foreach_list(struct parser *p, struct node *n)
 	need(p, T_RBRACKET, "',' or ']'");
 }
 
-/* [VAL [+|-] =] and the keys */
+/*
+ * [VAL [+|-] =] and the keys v = [a, b], [a, b], or a by itself; each may have
+ * a sort mark behind it, one at most.
+ */
 static void parse_foreach_vars(struct parser *p, struct node *n)
 {
 	struct node *first;
@@ -133,6 +148,7 @@ static void parse_foreach_vars(struct parser *p, struct node *n)
 		parse_foreach_list(p, n);
 		return;
 	}
+	/* The value, or the only key: an = behind it tells. */
 	first = parse_variable(p);
 	/* `v-=k` comes from the lexer as one operator. */
 	if (at(p, T_SET_ADD) || at(p, T_SET_SUB)) {
@@ -142,6 +158,10 @@ static void parse_foreach_vars(struct parser *p, struct node *n)
 		parse_sort(p, n, 0);
 		if (!eat(p, T_SET)) {
 			vec_push(p->c->a, &n->u.foreach.keys, first);
+			/*
+			 * `foreach (k+ in a)`: the mark was the key's after
+			 * all.
+			 */
 			if (n->u.foreach.sort_dir)
 				n->u.foreach.sort_key = 1;
 			return;
@@ -163,6 +183,7 @@ static void parse_foreach_op(struct parser *p, struct node *n)
 
 	if (t.span.kind != TOK_OPERATOR || t.span.text[0] != '@')
 		return;
+	/* @quantiles is text, not a number to sort by. */
 	if (!stat_op_of(t.id, &n->u.foreach.sort_op) ||
 	    n->u.foreach.sort_op == STAT_QUANTILES)
 		fail(p, "statistical operation");
@@ -177,6 +198,7 @@ static void parse_foreach_op(struct parser *p, struct node *n)
 		fail(p, "sort directive");
 }
 
+/* foreach (VARS in ARRAY[SLICE] @OP SORT limit N) STATEMENT. */
 static struct node *parse_foreach(struct parser *p)
 {
 	struct token t = take(p);
@@ -199,6 +221,7 @@ static struct node *parse_foreach(struct parser *p)
 
 /* --- the rest ------------------------------------------------------------ */
 
+/* Both blocks are needed; the variable of catch is optional. */
 static struct node *parse_try(struct parser *p)
 {
 	struct token t = take(p);
@@ -219,6 +242,7 @@ static struct node *parse_return(struct parser *p)
 	struct token t = take(p);
 	struct node *n = new_node(p, N_RETURN, &t);
 
+	/* Reported, but read: what follows may be fine. */
 	if (!p->in_function)
 		complain(p->c, RETURN_OUTSIDE, &t.span);
 	if (!at(p, T_SEMI) && !at(p, T_RBRACE))
@@ -233,6 +257,7 @@ static struct node *parse_plain(struct parser *p, enum node_kind kind)
 	return done(p, new_node(p, kind, &t));
 }
 
+/* One word decides; everything else is an expression. */
 static struct node *parse_simple(struct parser *p)
 {
 	struct token t = *peek(p);
@@ -260,12 +285,16 @@ static struct node *parse_simple(struct parser *p)
 	if (t.span.kind == TOK_KEYWORD || t.span.kind == TOK_JUNK ||
 	    t.id == T_EOF)
 		fail(p, "statement");
+	/*
+	 * A message about the statement points at the expression's own token.
+	 */
 	n = new_node(p, N_EXPR, &t);
 	n->u.unary.a = parse_expr(p);
 	n->span = n->u.unary.a->span;
 	return done(p, n);
 }
 
+/* Counted as a level: a chain of ifs without braces nests, too. */
 static struct node *parse_stmt(struct parser *p)
 {
 	struct node *n;

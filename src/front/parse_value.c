@@ -15,6 +15,7 @@ int64_t token_number(struct parser *p, const struct token *t)
 	return v;
 }
 
+/* -9223372036854775808 is the sign and a number that only fits unsigned. */
 int64_t parse_number(struct parser *p, const char *what)
 {
 	bool minus = eat(p, T_MINUS);
@@ -24,6 +25,10 @@ int64_t parse_number(struct parser *p, const char *what)
 	return minus ? (int64_t) - (uint64_t)v : v;
 }
 
+/*
+ * Adjacent literals are one string, as in C; macros and arguments make use of
+ * it.
+ */
 const char *parse_string(struct parser *p, const char *what)
 {
 	struct token first = need(p, T_STRLIT, what);
@@ -105,7 +110,10 @@ static bool is_pretty(const struct target_part *part)
 	return part->kind == TP_PRETTY || part->kind == TP_PRETTY_DEEP;
 }
 
-/* "$" or "$$" by itself: the suffix behind [i]. */
+/*
+ * "$" or "$$" by itself: the suffix behind [i]. It follows the bracket without
+ * a blank.
+ */
 static bool pretty_mark(struct parser *p, const struct token *t,
 			struct target_part *part)
 {
@@ -117,7 +125,10 @@ static bool pretty_mark(struct parser *p, const struct token *t,
 	return true;
 }
 
-/* ->member: pushes one part, or two when it carries a suffix. */
+/*
+ * ->member: pushes one part, or two when it carries a suffix.
+ * Keywords are fine as names of members: the kernel has a `next` of its own.
+ */
 static void parse_member(struct parser *p, struct node *n)
 {
 	struct target_part member = {.kind = TP_MEMBER}, pretty = {0};
@@ -138,7 +149,10 @@ static void parse_member(struct parser *p, struct node *n)
 		vec_push(p->c->a, &n->u.target.parts, pretty);
 }
 
-/* ->m and [i] as often as they come, behind a target or a value. */
+/*
+ * ->m and [i] as often as they come, behind a target or a value.
+ * Behind a pretty-print mark nothing more can follow.
+ */
 static struct node *parse_tails(struct parser *p, struct node *n)
 {
 	struct target_part part;
@@ -169,7 +183,10 @@ static struct node *parse_tails(struct parser *p, struct node *n)
 	}
 }
 
-/* value->m or value[i] where value is no target itself */
+/*
+ * value->m or value[i] where value is no target itself Before level 2.6 that
+ * was no syntax.
+ */
 static struct node *parse_value_tails(struct parser *p, struct node *base)
 {
 	struct node *n;
@@ -182,6 +199,7 @@ static struct node *parse_value_tails(struct parser *p, struct node *base)
 	return parse_tails(p, n);
 }
 
+/* $x, $$vars, @parameter-like words; the name keeps its $. */
 static struct node *parse_target(struct parser *p)
 {
 	struct token t = take(p);
@@ -201,6 +219,7 @@ static struct node *parse_cast(struct parser *p)
 	struct token t = take(p);
 	struct node *n = new_node(p, N_TARGET, &t);
 
+	/* The word itself stands as the name: "@cast", "@var". */
 	n->u.target.name = t.span.text;
 	need(p, T_LPAREN, "'('");
 	if (t.id == T_AT_CAST) {
@@ -239,7 +258,7 @@ bool stat_op_of(enum tok_id id, enum stat_op *ret)
 	return false;
 }
 
-/* p, or p of d: "99" or "999, 1000". */
+/* p, or p of d: "99" or "999, 1000". An OPER_NONE node holds the two. */
 struct node *parse_quantile(struct parser *p)
 {
 	struct node *part = parse_expr(p), *of;
@@ -254,6 +273,7 @@ struct node *parse_quantile(struct parser *p)
 	return done(p, of);
 }
 
+/* bare_ok: this is the first value of a print, where @quantiles may stand. */
 static struct node *parse_stat(struct parser *p, enum stat_op op, bool bare_ok)
 {
 	struct token t = take(p), literal;
@@ -262,6 +282,10 @@ static struct node *parse_stat(struct parser *p, enum stat_op op, bool bare_ok)
 	n->u.stat.op = op;
 	need(p, T_LPAREN, "'('");
 	n->u.stat.a = parse_expr(p);
+	/*
+	 * The shift of the reference's incremental variance: read, and not
+	 * needed.
+	 */
 	if (op == STAT_VARIANCE && at(p, T_COMMA)) {
 		take(p);
 		literal = *peek(p);
@@ -285,6 +309,7 @@ bool at_hist(struct parser *p)
 	return at(p, T_AT_HIST_LOG) || at(p, T_AT_HIST_LINEAR);
 }
 
+/* The parameters of a linear one are literals: they lay out the cell. */
 struct node *parse_hist(struct parser *p)
 {
 	struct token t = take(p);
@@ -305,6 +330,7 @@ struct node *parse_hist(struct parser *p)
 	return done(p, n);
 }
 
+/* A bucket, @hist_log(x)[3], or in print the histogram by itself. */
 static struct node *parse_hist_value(struct parser *p, bool bare_ok)
 {
 	struct node *hist = parse_hist(p), *n;
@@ -316,6 +342,7 @@ static struct node *parse_hist_value(struct parser *p, bool bare_ok)
 		fail_as(p, HIST_ALONE, &hist->span);
 	}
 	t = take(p);
+	/* The node's place is the @word's, not the bracket's. */
 	t.span = hist->span;
 	n = new_node(p, N_HIST_AT, &t);
 	n->u.hist_at.hist = hist;
@@ -355,11 +382,13 @@ static struct node *number_node(struct parser *p)
 	return done(p, n);
 }
 
+/* These let a script read anything: only with -g, or in the library. */
 static bool needs_guru(enum tok_id id)
 {
 	return id == T_AT_CONST || id == T_AT_KDEREF || id == T_AT_KREGISTER;
 }
 
+/* By word: a name, a value with names, a register, a size and an address. */
 static void parse_word_args(struct parser *p, enum tok_id id, node_list *args)
 {
 	struct arena *a = p->c->a;
@@ -412,6 +441,7 @@ static struct node *parse_atword(struct parser *p)
 
 /* --- primaries ----------------------------------------------------------- */
 
+/* Call, element or variable, by what follows; print's names are reserved. */
 static struct node *parse_name(struct parser *p)
 {
 	struct token t;
@@ -447,6 +477,7 @@ unknown_operator(struct parser *p, const struct token *t)
 	give_up(p);
 }
 
+/* t is only valid until the next token is read. */
 static struct node *parse_at(struct parser *p, bool bare_ok)
 {
 	const struct token *t = peek(p);
@@ -479,6 +510,7 @@ static struct node *parse_at(struct parser *p, bool bare_ok)
 	}
 }
 
+/* bare_ok holds for this primary alone: a parenthesis ends it. */
 static struct node *parse_primary(struct parser *p)
 {
 	const struct token *t = peek(p);
@@ -511,6 +543,7 @@ static struct node *parse_primary(struct parser *p)
 	}
 }
 
+/* One postfix operator at the most: x++ has no value that could be changed. */
 struct node *parse_postfix(struct parser *p)
 {
 	struct node *a = parse_primary(p), *n;

@@ -8,6 +8,10 @@
 
 /* --- tokens -------------------------------------------------------------- */
 
+/*
+ * The k-th token that was not taken, k < LOOKAHEAD. Pointers to it are good
+ * until the next take().
+ */
 static const struct token *ahead(struct parser *p, unsigned k)
 {
 	while (p->nahead <= k)
@@ -25,6 +29,7 @@ const struct token *peek_second(struct parser *p)
 	return ahead(p, 1);
 }
 
+/* By value: the place it stood in is used again. */
 struct token take(struct parser *p)
 {
 	struct token t = *ahead(p, 0);
@@ -42,6 +47,9 @@ bool eat(struct parser *p, enum tok_id id)
 	return true;
 }
 
+/*
+ * Leaves to the setjmp of the entry. What was made so far stays in the arena.
+ */
 void give_up(struct parser *p)
 {
 	longjmp(p->failed, 1);
@@ -102,6 +110,11 @@ static int highest(struct node **child, void *ctx)
 	return 0;
 }
 
+/*
+ * The tree's height is bounded as well as the text's nesting: a chain of a + b
+ * + c ... is flat in the text and deep as a tree, and passes recurse over
+ * trees.
+ */
 struct node *done(struct parser *p, struct node *n)
 {
 	uint32_t height = 0;
@@ -115,6 +128,7 @@ struct node *done(struct parser *p, struct node *n)
 
 /* --- entries ------------------------------------------------------------- */
 
+/* Field by field: jmp_buf must not be touched. */
 static void parser_init(struct parser *p, struct compile *c, struct macros *m,
 			struct source *src, unsigned flags)
 {
@@ -128,6 +142,7 @@ static void parser_init(struct parser *p, struct compile *c, struct macros *m,
 	pp_init(&p->pp, c, m, src);
 }
 
+/* Where reading can go on after a mistake. */
 static bool starts_declaration(enum tok_id id)
 {
 	return id == T_PROBE || id == T_GLOBAL || id == T_PRIVATE ||
@@ -159,6 +174,10 @@ struct file *parse_file(struct compile *c, struct macros *m, struct source *src,
 {
 	struct parser *p = arena_new_of(c->a, struct parser);
 	struct span nowhere = {.src = src};
+	/*
+	 * Volatile is not needed: nothing that is changed after setjmp is a
+	 * local.
+	 */
 	unsigned errors = diags_errors(c->diag);
 	const char *binary = binary_kind(c, src);
 
@@ -171,6 +190,10 @@ struct file *parse_file(struct compile *c, struct macros *m, struct source *src,
 		complain(c, INPUT_EMPTY, &nowhere, src->name);
 		return p->file;
 	}
+	/*
+	 * After a mistake: over the rest of the declaration, then on. So one
+	 * run reports a mistake in each of them.
+	 */
 	if (setjmp(p->failed)) {
 		p->depth = 0;
 		p->in_function = p->bare_ok = false;

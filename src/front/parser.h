@@ -15,23 +15,26 @@
 
 enum { LOOKAHEAD = 2 };
 
+/* One per file; in the arena, so that it survives the longjmp. */
 struct parser {
 	struct compile *c;
 	struct pp pp;
 	struct file *file;
-	unsigned flags;
+	unsigned flags; /* of parse_file() */
 	unsigned depth; /* of nesting, in PARSE_DEPTH_MAX */
-	bool in_function;
+	bool in_function; /* `return` is right */
 	bool bare_ok; /* the next primary may be a histogram alone */
 	struct token ahead[LOOKAHEAD];
-	unsigned nahead;
+	unsigned nahead; /* tokens in ahead[] */
 	struct map *globals; /* declared names, for duplicates */
 	jmp_buf failed;
 };
 
 /* --- parser.c: tokens ---------------------------------------------------- */
+/* The next token, and the one behind it, without taking them. */
 const struct token *peek(struct parser *p);
 const struct token *peek_second(struct parser *p);
+/* Takes the next token, whatever it is. */
 struct token take(struct parser *p);
 static inline bool at(struct parser *p, enum tok_id id)
 {
@@ -47,6 +50,7 @@ void give_up(struct parser *p) __attribute__((noreturn));
 struct token need(struct parser *p, enum tok_id id, const char *what);
 /* A name that is declared; a keyword in its place is taken, and reported. */
 struct token need_name(struct parser *p);
+/* Reports something else than "expected", and leaves. */
 #define fail_as(p, id, ...)                                                    \
 	do {                                                                   \
 		complain((p)->c, id, __VA_ARGS__);                             \
@@ -56,6 +60,7 @@ struct token need_name(struct parser *p);
 /* One level further in; leave() takes it back. */
 void enter(struct parser *p);
 void leave(struct parser *p);
+/* A node at t's place; zeroed. */
 struct node *new_node(struct parser *p, enum node_kind k,
 		      const struct token *t);
 /* To be called when a node has its children: checks the tree's height. */
@@ -73,6 +78,7 @@ struct node *parse_array(struct parser *p);
 void parse_keys(struct parser *p, node_list *ret);
 /* An adjacent run of string literals. what: the message without one. */
 const char *parse_string(struct parser *p, const char *what);
+/* The value of a number token, or fails: it is none. */
 int64_t token_number(struct parser *p, const struct token *t);
 /* [-] NUMBER */
 int64_t parse_number(struct parser *p, const char *what);
@@ -83,13 +89,16 @@ bool at_hist(struct parser *p);
 bool stat_op_of(enum tok_id id, enum stat_op *ret);
 
 /* --- parse_print.c ------------------------------------------------------- */
+/* At the word; is_print_name() says that it is one. */
 struct node *parse_print(struct parser *p);
 bool is_print_name(const char *name);
 
 /* --- parse_stmt.c -------------------------------------------------------- */
+/* With its braces. */
 struct node *parse_block(struct parser *p);
 
 /* --- parse_point.c ------------------------------------------------------- */
+/* Up to what is no comma; adds to *ret. */
 void parse_points(struct parser *p, point_list *ret);
 
 /* --- parse_decl.c -------------------------------------------------------- */

@@ -30,6 +30,10 @@ static void unfinished(struct pp *pp, const struct span *open, struct token *t)
  * when to_else, to its %: as well. *t is the mark, or T_EOF. Neither flag: the
  * condition was wrong, and its %? may still come.
  */
+/*
+ * Inside a branch that is not taken only marks matter; junk there is no mistake
+ * (quiet), since it may be for another language level.
+ */
 static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 			struct token *t)
 {
@@ -55,6 +59,10 @@ static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 	pp->lex.quiet = quiet;
 }
 
+/*
+ * At %(. A branch that is taken is read by pp_next() itself; one that is not is
+ * skipped here, up to its %: or %).
+ */
 static void open_cond(struct pp *pp, struct token *t)
 {
 	struct cond cond = {.at = t->span};
@@ -80,11 +88,13 @@ static void open_cond(struct pp *pp, struct token *t)
 		}
 		if (last.id == T_PP_CLOSE)
 			return;
+		/* The %: branch is taken: its %) closes it. */
 		cond.in_else = true;
 	}
 	vec_push(pp->c->a, &pp->conds, cond);
 }
 
+/* At %: of a branch that was taken: what follows is skipped. */
 static void else_mark(struct pp *pp, struct token *t)
 {
 	struct cond *cond = pp->conds.n ? &vec_last(&pp->conds) : NULL;
@@ -98,6 +108,7 @@ static void else_mark(struct pp *pp, struct token *t)
 		t->reported = true;
 		return;
 	}
+	/* *t becomes the %) or the end of the file. */
 	skip_branch(pp, false, true, t);
 	if (t->id == T_EOF) {
 		unfinished(pp, &cond->at, t);
@@ -107,6 +118,7 @@ static void else_mark(struct pp *pp, struct token *t)
 	t->id = T_NONE;
 }
 
+/* T_NONE: nothing for the parser, read on. */
 void pp_next(struct pp *pp, struct token *t)
 {
 	do {
@@ -119,6 +131,7 @@ void pp_next(struct pp *pp, struct token *t)
 			else_mark(pp, t);
 			break;
 		case T_PP_CLOSE:
+		/* A %) may also be one that nobody opened; a %? always is. */
 		case T_PP_THEN:
 			if (t->id == T_PP_CLOSE && pp->conds.n) {
 				pp->conds.n--;

@@ -18,6 +18,7 @@
 
 struct map;
 
+/* Bounds for macros that use each other: nothing a person writes comes near. */
 enum {
 	MACRO_DEPTH_MAX = 256,      /* expansions within expansions */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -31,7 +32,7 @@ typedef VEC(struct token) token_list;
 
 struct macro {
 	const char *name; /* "@name" */
-	struct span at;
+	struct span at; /* of its name, for messages */
 	bool has_params;
 	VEC(const char *) params; /* "@p" each */
 	token_list body;
@@ -40,9 +41,9 @@ struct macro {
 /* Where a parameter's name means what: an argument and its own scope. */
 struct scope;
 struct argument {
-	token_list tokens;
+	token_list tokens; /* as written, unexpanded */
 	const struct scope *scope;
-	bool library;
+	bool library; /* it was written in a library macro */
 };
 struct scope {
 	const struct macro *macro;
@@ -52,14 +53,16 @@ struct scope {
 /* Tokens that are read before the lexer's: a body or an argument. */
 struct expansion {
 	struct expansion *outer;
+	/* not owned: the macro's body or the argument */
 	const token_list *tokens;
-	unsigned next;
-	unsigned depth;
+	unsigned next; /* index of the token to come */
+	unsigned depth; /* 1 for the outermost */
 	bool library; /* must not see the macros of the user's file */
 	const struct scope *scope;
-	const struct span *site;
+	const struct span *site; /* the use, for messages */
 };
 
+/* Shared by all files of a compilation. */
 struct macros {
 	struct compile *c;
 	struct map *named;  /* library macros by "@name" */
@@ -69,20 +72,23 @@ struct macros {
 	void *miss_ctx;
 };
 
+/* A %( that was opened and whose branch is being read. */
 struct cond {
-	struct span at;
+	struct span at; /* of its %(, for messages */
 	bool in_else;
 };
 
+/* The preprocessor of one file. */
 struct pp {
 	struct compile *c;
-	struct macros *library;
+	struct macros *library; /* NULL: none */
 	struct lexer lex;
 	bool defines_library; /* reading a library macro file */
 	struct map *named;    /* this file's macros */
-	struct expansion *top;
+	struct expansion *top; /* innermost; NULL: the lexer is read */
+	/* tokens that came from expansions, for the limit */
 	unsigned long expanded;
-	VEC(struct cond) conds;
+	VEC(struct cond) conds; /* innermost last */
 };
 
 void pp_init(struct pp *pp, struct compile *c, struct macros *m,

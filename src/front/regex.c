@@ -16,11 +16,19 @@
 
 /* --- compiling ----------------------------------------------------------- */
 
+/*
+ * The program grows at its end; jumps forward are filled in when their target
+ * is known.
+ */
 struct emitter {
 	struct arena *a;
 	rx_prog *prog;
 };
 
+/*
+ * Checked before each piece, so the program may exceed the limit by one piece,
+ * never by a product of repetitions.
+ */
 static bool full(const struct emitter *e)
 {
 	return e->prog->n >= REGEX_STATES_MAX;
@@ -37,6 +45,10 @@ static unsigned add(struct emitter *e, enum rx_op op)
 
 static void emit(struct emitter *e, const struct rx_node *n);
 
+/*
+ * a|b|c: split to a and further on, a, jump to the end, and so on. The first
+ * alternative is the preferred one.
+ */
 static void emit_alt(struct emitter *e, const struct rx_node *n)
 {
 	VEC(unsigned) jumps = {0};
@@ -55,7 +67,7 @@ static void emit_alt(struct emitter *e, const struct rx_node *n)
 		e->prog->v[jumps.v[i]].x = e->prog->n;
 }
 
-/* x*: split, x, jump back */
+/* x*: split, x, jump back The way into x is preferred: as many as possible. */
 static void emit_star(struct emitter *e, const struct rx_node *x)
 {
 	unsigned split = add(e, RXI_SPLIT), jump;
@@ -66,6 +78,10 @@ static void emit_star(struct emitter *e, const struct rx_node *x)
 	e->prog->v[split].y = e->prog->n;
 }
 
+/*
+ * x{n,m}: n copies, then m - n optional ones that all leave to the end; x{n,}
+ * is n copies with a loop over the last.
+ */
 static void emit_rep(struct emitter *e, const struct rx_node *n)
 {
 	const struct rx_node *x = n->parts.v[0];
@@ -120,6 +136,7 @@ static void emit(struct emitter *e, const struct rx_node *n)
 		emit_alt(e, n);
 		break;
 	case RX_GROUP:
+		/* Slots 2g and 2g + 1: where group g begins and ends. */
 		at = add(e, RXI_SAVE);
 		e->prog->v[at].slot = 2 * n->group;
 		emit(e, n->parts.v[0]);
@@ -138,6 +155,7 @@ static void emit(struct emitter *e, const struct rx_node *n)
 	}
 }
 
+/* Offsets in the message are the reference's (regex_parse.c). */
 struct regex *regex_compile(struct compile *c, const char *pattern, size_t n,
 			    unsigned *ret_pos, const char **ret_msg)
 {
@@ -178,9 +196,10 @@ struct threads {
 	int *caps;       /* ncaps each */
 };
 
+/* The state of one search, on the caller's stack and in one block. */
 struct search {
 	const struct regex *re;
-	size_t pos, len;
+	size_t pos, len; /* of the byte being read; bytes in all */
 	unsigned ncaps;
 	unsigned *seen; /* by state: generation in which it was added */
 	unsigned generation;
@@ -189,6 +208,7 @@ struct search {
 	int *caps;      /* of the thread being added */
 };
 
+/* The captures are copied: each thread may have its own from here on. */
 static void add_thread(struct search *s, struct threads *to, unsigned state)
 {
 	to->state[to->n] = state;
@@ -212,6 +232,7 @@ static void follow(struct search *s, struct threads *to, unsigned first)
 		unsigned state = s->todo[--depth];
 		const struct rx_inst *in;
 
+		/* Slots are few, so ~slot is above every number of a state. */
 		if (state > s->re->prog.n) {
 			s->caps[~state] = s->saved[depth];
 			continue;
@@ -226,6 +247,10 @@ static void follow(struct search *s, struct threads *to, unsigned first)
 			add_thread(s, to, state);
 			break;
 		case RXI_SPLIT:
+			/*
+			 * y below x on the stack: x, the preferred one, is
+			 * followed first.
+			 */
 			s->todo[depth++] = in->y;
 			s->todo[depth++] = in->x;
 			break;
@@ -261,6 +286,10 @@ static void step(struct search *s, const struct threads *now,
 	bool ended = false;
 
 	then->n = 0;
+	/*
+	 * follow() marks states by generation: a new position begins with none
+	 * seen.
+	 */
 	s->generation++;
 	s->pos++;
 	for (unsigned i = 0; i < now->n; i++) {
@@ -284,6 +313,7 @@ static void step(struct search *s, const struct threads *now,
 	s->pos--;
 }
 
+/* A thread that begins at pos; behind all older ones. */
 static void start_thread(struct search *s, struct threads *now)
 {
 	for (unsigned i = 0; i < s->ncaps; i++)
@@ -292,6 +322,10 @@ static void start_thread(struct search *s, struct threads *now)
 	follow(s, now, 0);
 }
 
+/*
+ * Leftmost: no new thread once something matched. Longest: older threads go on
+ * until none is left.
+ */
 static bool search(struct search *s, const char *text, struct threads *now,
 		   struct threads *then, int *best)
 {
@@ -315,6 +349,9 @@ static bool search(struct search *s, const char *text, struct threads *now,
 	return best[0] >= 0;
 }
 
+/*
+ * Memory is bounded by the pattern (states * captures), time by bytes * states.
+ */
 static bool match_groups(const struct regex *re, const char *text, size_t n,
 			 int *caps)
 {
@@ -323,6 +360,10 @@ static bool match_groups(const struct regex *re, const char *text, size_t n,
 	struct threads now = {0}, then = {0};
 	/* One block: two lists of states and captures, and follow's needs. */
 	size_t words = 2 * states * (1 + ncaps) + states +
+		       /*
+		        * follow() pushes at most two entries a state, and one
+		        * for each capture.
+		        */
 		       2 * (3 * states + 4) + 2 * ncaps;
 	unsigned *block = xcalloc(words, sizeof(unsigned)), *p = block;
 	bool found;
@@ -344,6 +385,7 @@ static bool match_groups(const struct regex *re, const char *text, size_t n,
 	return found;
 }
 
+/* Also for handlers in the VM: as the kernel's program does it. */
 static bool match_dfa(const struct regex_dfa *d, const char *text, size_t n)
 {
 	uint32_t s = d->start;
@@ -356,6 +398,10 @@ static bool match_dfa(const struct regex_dfa *d, const char *text, size_t n)
 
 bool regex_match(const struct regex *re, const char *s, size_t n, int *caps)
 {
+	/*
+	 * Most strings do not match: the table says so before any memory is
+	 * taken.
+	 */
 	if (re->dfa && !match_dfa(re->dfa, s, n))
 		return false;
 	if (re->dfa && !caps)

@@ -17,6 +17,7 @@
 struct compile;
 
 enum {
+	/* Limits that a script can meet; each has its message. */
 	REGEX_GROUPS_MAX = 64,   /* with group 0 */
 	REGEX_STATES_MAX = 4000, /* of the NFA */
 	REGEX_DFA_MAX = 1000,    /* states; beyond it there is no DFA */
@@ -34,8 +35,13 @@ enum {
  * The search for any place where the pattern may begin is part of the table.
  * A DFA_MATCH state is never left, so running on to the end is right as well.
  */
+/* The byte that was matched, or the end of the string, decides. */
 enum { DFA_MATCH = 1, DFA_MATCH_END = 2 };
 struct regex_dfa {
+	/*
+	 * Owned by the regex's arena. The kernel gets copies of the tables in
+	 * its literals.
+	 */
 	uint32_t nstates, nclasses, start;
 	uint8_t class_of[256]; /* nclasses <= 255: the last may be 0 */
 	const uint16_t *next;

@@ -26,7 +26,7 @@ struct maker {
 	struct regex_dfa *dfa;
 	struct map *known; /* flags and NFA states -> index + 1 */
 	VEC(struct subset) subsets;
-	VEC(uint8_t) flags;
+	VEC(uint8_t) flags; /* by subset */
 	uint8_t byte_of[256]; /* one byte of each class */
 	bool *seen;
 	uint16_t *todo; /* follow's stack */
@@ -46,6 +46,7 @@ static void refine(struct maker *m, const struct byte_set *set)
 	int inside[256], outside[256];
 	unsigned n = 0;
 
+	/* -1: this class has no part inside (outside) yet. */
 	memset(inside, -1, sizeof(inside));
 	memset(outside, -1, sizeof(outside));
 	for (unsigned b = 0; b < 256; b++) {
@@ -53,6 +54,9 @@ static void refine(struct maker *m, const struct byte_set *set)
 		unsigned old = m->dfa->class_of[b];
 
 		if (to[old] < 0)
+			/*
+			 * Never more than 256 parts, since each holds a byte.
+			 */
 			to[old] = (int)n++;
 		m->dfa->class_of[b] = (uint8_t)to[old];
 	}
@@ -95,10 +99,12 @@ static void follow(struct maker *m, unsigned first, bool at_begin, bool at_end)
 		case RXI_MATCH:
 			*(at_end ? &m->matches_end : &m->matches) = true;
 			break;
+		/* Order does not matter here: a subset is a set. */
 		case RXI_SPLIT:
 			m->todo[depth++] = (uint16_t)in->y;
 			m->todo[depth++] = (uint16_t)in->x;
 			break;
+		/* Groups play no part in whether a string matches. */
 		case RXI_JUMP:
 		case RXI_SAVE:
 			m->todo[depth++] = (uint16_t)in->x;
@@ -110,6 +116,10 @@ static void follow(struct maker *m, unsigned first, bool at_begin, bool at_end)
 		case RXI_EOL:
 			if (at_end)
 				m->todo[depth++] = (uint16_t)in->x;
+			/*
+			 * $ is kept as a state of the subset: it is decided
+			 * when the end comes.
+			 */
 			else
 				m->out[++m->nout] = (uint16_t)state;
 			break;
@@ -141,6 +151,7 @@ static unsigned end_subset(struct maker *m, bool at_begin)
 	struct subset sub;
 	uint16_t *copy;
 
+	/* Can the end follow here? Only then is DFA_MATCH_END set. */
 	for (unsigned i = 1; i <= n; i++) {
 		if (m->prog->v[m->out[i]].op == RXI_EOL)
 			follow(m, m->prog->v[m->out[i]].x, at_begin, true);
@@ -174,6 +185,7 @@ static unsigned move(struct maker *m, unsigned from, unsigned class)
 	const struct subset sub = m->subsets.v[from];
 	unsigned byte = m->byte_of[class];
 
+	/* Once matched, always matched: nothing further is looked at. */
 	if (m->flags.v[from] & DFA_MATCH)
 		return from;
 	begin_subset(m);
@@ -183,6 +195,7 @@ static unsigned move(struct maker *m, unsigned from, unsigned class)
 		if (in->op == RXI_SET && set_has(in->set, byte))
 			follow(m, in->x, false, false);
 	}
+	/* State 0 again: the search begins anew at each byte. */
 	follow(m, 0, false, false);
 	return end_subset(m, false);
 }
@@ -194,6 +207,9 @@ struct regex_dfa *rx_dfa(struct arena *a, const rx_prog *prog)
 	VEC(uint16_t) next = {0};
 
 	m.known = map_new(a);
+	/*
+	 * Twice the states: $ and what it leads to are added behind the others.
+	 */
 	m.seen = arena_array(a, bool, prog->n);
 	m.todo = arena_array(a, uint16_t, 2 * prog->n + 2);
 	m.out = arena_array(a, uint16_t, 2 * prog->n + 2);
@@ -201,6 +217,10 @@ struct regex_dfa *rx_dfa(struct arena *a, const rx_prog *prog)
 	begin_subset(&m);
 	follow(&m, 0, true, false);
 	dfa->start = end_subset(&m, true);
+	/*
+	 * Subsets are numbered as they are found; the loop ends when no new one
+	 * comes.
+	 */
 	for (unsigned i = 0; i < m.subsets.n; i++) {
 		for (unsigned cl = 0; cl < dfa->nclasses; cl++)
 			vec_push(a, &next, (uint16_t)move(&m, i, cl));

@@ -12,6 +12,7 @@ enum {
 	REGEX_FOREVER = -1, /* rx_node.max of * + {n,} */
 };
 
+/* A set of bytes, a bit each. */
 struct byte_set {
 	uint64_t bits[4];
 };
@@ -26,6 +27,7 @@ static inline void set_add(struct byte_set *s, unsigned b)
 	s->bits[b / 64] |= (uint64_t)1 << (b % 64);
 }
 
+/* The tree, as parsed. */
 enum rx_kind {
 	RX_EMPTY,
 	RX_SET,
@@ -33,7 +35,7 @@ enum rx_kind {
 	RX_ALT,
 	RX_GROUP,
 	RX_REP,
-	RX_BOL,
+	RX_BOL, /* ^ and $ */
 	RX_EOL
 };
 
@@ -45,11 +47,12 @@ struct rx_node {
 	int min, max;                /* RX_REP */
 };
 
+/* What a state does. */
 enum rx_op {
 	RXI_SET,
 	RXI_SPLIT,
 	RXI_JUMP,
-	RXI_SAVE,
+	RXI_SAVE, /* remember the position */
 	RXI_BOL,
 	RXI_EOL,
 	RXI_MATCH
@@ -70,11 +73,14 @@ typedef VEC(struct rx_inst) rx_prog;
 
 struct regex {
 	rx_prog prog; /* begins at 0 */
-	unsigned ngroups;
+	unsigned ngroups; /* with group 0, the whole match */
 	struct regex_dfa *dfa;
 };
 
-/* regex_parse.c: NULL and the mistake. */
+/*
+ * regex_parse.c: NULL and the mistake. *ret_ngroups counts group 0. Messages
+ * and positions as regex_compile().
+ */
 struct rx_node *rx_parse(struct arena *a, const char *s, size_t n,
 			 unsigned *ret_ngroups, unsigned *ret_pos,
 			 const char **ret_msg);

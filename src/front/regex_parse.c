@@ -7,10 +7,11 @@
 #include "base/arena.h"
 #include "front/regex_impl.h"
 
+/* Reads one pattern; the first mistake ends it. */
 struct rx_parser {
 	struct arena *a;
 	const char *start, *s, *end;
-	unsigned ngroups, nest;
+	unsigned ngroups, nest; /* with group 0; open parentheses */
 	unsigned pos; /* of the mistake */
 	const char *msg;
 };
@@ -22,6 +23,7 @@ static bool at_end(const struct rx_parser *p)
 	return p->s == p->end;
 }
 
+/* Offset of the next byte. */
 static unsigned where(const struct rx_parser *p)
 {
 	return (unsigned)(p->s - p->start);
@@ -53,6 +55,7 @@ static struct rx_node *node(struct rx_parser *p, enum rx_kind kind)
 
 /* --- bracket expressions ------------------------------------------------- */
 
+/* The names of POSIX, and short ones that the reference has. */
 static const struct rx_class {
 	const char *name;
 	int (*is)(int);
@@ -65,7 +68,7 @@ static const struct rx_class {
     {"upper", isupper},
 };
 
-/* At "[:". */
+/* At "[:". Adds its bytes to *set; false: reported. */
 static bool parse_class(struct rx_parser *p, struct byte_set *set)
 {
 	const char *name = p->s + 2, *end = name;
@@ -84,6 +87,7 @@ static bool parse_class(struct rx_parser *p, struct byte_set *set)
 		    memcmp(classes[i].name, name, len))
 			continue;
 		/* ASCII only, whatever the locale. */
+		/* 0 is no byte of a string. */
 		for (int b = 1; b < 128; b++) {
 			if (classes[i].is(b))
 				set_add(set, (unsigned)b);
@@ -118,6 +122,7 @@ static bool parse_range(struct rx_parser *p, struct byte_set *set)
 	if (!class_byte(p, &lo))
 		return false;
 	hi = lo;
+	/* A - before ] is itself. */
 	if (p->end - p->s >= 2 && p->s[0] == '-' && p->s[1] != ']') {
 		p->s++;
 		if (!class_byte(p, &hi))
@@ -145,6 +150,7 @@ static struct rx_node *parse_set(struct rx_parser *p)
 	for (;; first = false) {
 		if (at_end(p))
 			return cut(p, "unclosed character class");
+		/* ] as the first is itself: []a]. */
 		if (*p->s == ']' && !first)
 			break;
 		if (p->end - p->s >= 2 && p->s[0] == '[' && p->s[1] == ':') {
@@ -155,6 +161,7 @@ static struct rx_node *parse_set(struct rx_parser *p)
 		}
 	}
 	p->s++;
+	/* Also byte 0 becomes part of [^a]; it never comes. */
 	for (int i = 0; negate && i < 4; i++)
 		n->set.bits[i] = ~n->set.bits[i];
 	return n;
@@ -162,6 +169,7 @@ static struct rx_node *parse_set(struct rx_parser *p)
 
 /* --- atoms and closures -------------------------------------------------- */
 
+/* (...) is a group, (?:...) only groups. */
 static struct rx_node *parse_group(struct rx_parser *p)
 {
 	struct rx_node *n = NULL, *inner;
@@ -220,6 +228,7 @@ static struct rx_node *parse_atom(struct rx_parser *p)
 		p->s++;
 		return parse_set(p);
 	case '.':
+		/* Any byte, newline included. */
 		p->s++;
 		n = node(p, RX_SET);
 		memset(&n->set, 0xff, sizeof(n->set));
@@ -238,6 +247,7 @@ static struct rx_node *parse_atom(struct rx_parser *p)
 	default:
 		break;
 	}
+	/* Behind a backslash: the byte itself; there are no classes like \d. */
 	return byte_node(p, (unsigned char)*p->s++);
 }
 
@@ -248,6 +258,7 @@ static int parse_count(struct rx_parser *p, const char *what)
 	unsigned long n = 0;
 
 	while (!at_end(p) && isdigit((unsigned char)*p->s)) {
+		/* Saturated: the message shows how large it got. */
 		if (n < 1000000000)
 			n = n * 10 + (unsigned long)(*p->s - '0');
 		p->s++;
@@ -264,7 +275,7 @@ static int parse_count(struct rx_parser *p, const char *what)
 	return (int)n;
 }
 
-/* Behind '{': n} n,} n,m} */
+/* Behind '{': n} n,} n,m} A missing m means without limit. */
 static bool parse_counts(struct rx_parser *p, int *min, int *max)
 {
 	*min = *max = parse_count(p, "expected number");
@@ -319,6 +330,7 @@ static struct rx_node *repeat(struct rx_parser *p, struct rx_node *inner,
 	return n;
 }
 
+/* An atom with its closures; several in a row apply to one another. */
 static struct rx_node *parse_piece(struct rx_parser *p)
 {
 	struct rx_node *n = parse_atom(p);
@@ -328,6 +340,7 @@ static struct rx_node *parse_piece(struct rx_parser *p)
 	while (n && !at_end(p) && strchr("*+?{", *p->s) && *p->s) {
 		char ch = *p->s;
 
+		/* ^* would match the empty string for ever. */
 		if (n->kind == RX_BOL || n->kind == RX_EOL)
 			return wrong(p, where(p),
 				     arena_printf(p->a,
@@ -346,6 +359,7 @@ static struct rx_node *parse_piece(struct rx_parser *p)
 	return n;
 }
 
+/* Up to | or ). */
 static struct rx_node *parse_cat(struct rx_parser *p)
 {
 	struct rx_node *n = node(p, RX_CAT), *piece;
@@ -359,6 +373,7 @@ static struct rx_node *parse_cat(struct rx_parser *p)
 	return n;
 }
 
+/* One alternative needs no node of its own. */
 static struct rx_node *parse_alt(struct rx_parser *p)
 {
 	struct rx_node *n = node(p, RX_ALT), *cat;
