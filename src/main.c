@@ -29,17 +29,17 @@
 #include "sema/tapset.h"
 #include "types/types.h"
 
-/* What is known after each pass. */
+/* What is known after each pass. NULL until its pass has run. */
 struct passes {
 	struct compile *c;
 	struct options *o;
 	struct macros *macros;
-	VEC(struct file *) files;
+	VEC(struct file *) files; /* as many as sources were given */
 	struct program *prog;
 	struct ir *ir;
 	struct plan *plan;
 	struct gen *gen;
-	struct timespec began;
+	struct timespec began; /* when lap() was called last */
 };
 
 /* --- sources ------------------------------------------------------------- */
@@ -76,6 +76,10 @@ static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
 	return 0;
 }
 
+/*
+ * Named as it was given: messages show the path the user knows. NULL: the
+ * message is out.
+ */
 static struct source *source_file(struct compile *c, const char *path)
 {
 	char *text = NULL;
@@ -99,7 +103,10 @@ static struct source *source_file(struct compile *c, const char *path)
 	return compile_source(c, path, text, n);
 }
 
-/* Main script first, then those of -E. */
+/*
+ * Main script first, then those of -E. <input>, <input1>, ... as the reference
+ * names what has no file.
+ */
 static int read_sources(struct passes *p)
 {
 	struct compile *c = p->c;
@@ -112,6 +119,7 @@ static int read_sources(struct passes *p)
 	} else if (o->file) {
 		if (!source_file(c, o->file))
 			return EXIT_FAILED;
+		/* Standard input is <input> already. */
 		first = !strcmp(o->file, "-");
 	}
 	for (i = 0; i < o->extra.n; i++)
@@ -138,10 +146,12 @@ static double lap(struct passes *p)
 /* Prints what a pass found wrong; true when it must be the last. */
 static bool failed(struct passes *p, int pass)
 {
+	/* -W: warnings count as errors, but are shown as what they are. */
 	struct diags *d = p->c->diag;
 	bool bad = diags_errors(d) ||
 		   (p->o->style.warnings_are_errors && diags_warnings(d));
 
+	/* What passes printed comes before what was wrong with it. */
 	fflush(stdout);
 	diags_print(d, stderr, &p->o->style);
 	if (bad && pass <= 2)
@@ -179,11 +189,13 @@ static void check_args(struct compile *c)
 	}
 }
 
+/* A pass: true when the next one may run. */
 static bool pass_parse(struct passes *p)
 {
 	struct compile *c = p->c;
 	unsigned i, n = c->sources.n;
 
+	/* Macros of the library are read when a script first uses one. */
 	p->macros = tapset_macros(tapset_new(c));
 	for (i = 0; i < n; i++) {
 		if (shows(p, DUMP_TOKENS))
@@ -194,6 +206,7 @@ static bool pass_parse(struct passes *p)
 	}
 	if (failed(p, 1))
 		return false;
+	/* Later, library files may use arguments, too. */
 	if (p->o->last_pass == 1)
 		check_args(c);
 	for (i = 0; i < n; i++) {
@@ -240,6 +253,10 @@ static bool pass_ir(struct passes *p)
 	p->ir = ir_build(c, p->prog);
 	if (failed(p, 3))
 		return false;
+	/*
+	 * ir_passes() decides what goes on on the host by asking what gen can
+	 * do in the kernel; ir is to the left of gen, so it gets a function.
+	 */
 	p->ir->kernel_can = gen_kernel_can;
 	ir_passes(c, p->ir);
 	if (failed(p, 3))
@@ -247,6 +264,7 @@ static bool pass_ir(struct passes *p)
 	p->plan = plan_make(c, p->ir, 0);
 	if (failed(p, 3) || !p->plan)
 		return false;
+	/* -s: the plan was made with a size of its own. */
 	if (p->o->run.ring_bytes) {
 		p->plan->total_bytes += p->o->run.ring_bytes;
 		p->plan->total_bytes -= p->plan->ring_bytes;
@@ -271,6 +289,10 @@ static bool pass_gen(struct passes *p)
 	p->gen = gen_run(p->c, p->ir, p->plan);
 	if (failed(p, 4) || !p->gen)
 		return false;
+	/*
+	 * One code for each function and place; those that turned out unneeded
+	 * are NULL.
+	 */
 	for (i = 0; i < p->gen->codes.n; i++) {
 		const struct code *code = p->gen->codes.v[i];
 
@@ -313,6 +335,7 @@ static int last_pass(const struct options *o)
 	return o->dump & (DUMP_TYPES | DUMP_LOCKS) ? 2 : 1;
 }
 
+/* 0, or the exit status of the first step that failed. */
 static int run_script(struct passes *p)
 {
 	bool (*const pass[])(struct passes *) = {
@@ -323,6 +346,10 @@ static int run_script(struct passes *p)
 	rc = read_sources(p);
 	if (rc)
 		return rc;
+	/*
+	 * Passes look at it to know whether their result is what the user wants
+	 * to see.
+	 */
 	p->o->last_pass = last;
 	lap(p);
 	for (i = 0; i < 4; i++) {
@@ -336,6 +363,7 @@ static int run_script(struct passes *p)
 
 /* --- lists --------------------------------------------------------------- */
 
+/* -l and -L: the script, if there is one, is read for its aliases only. */
 static int list_points(struct passes *p)
 {
 	unsigned i, n, sources;
@@ -351,6 +379,7 @@ static int list_points(struct passes *p)
 		return EXIT_FAILED;
 	n = sema_list(p->c, p->files.v, p->files.n, p->o->job_arg,
 		      p->o->job == JOB_LIST_VARS, stdout);
+	/* As in the reference, nothing found is a failure. */
 	return failed(p, 2) || !n ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -387,6 +416,9 @@ static void list_functions(struct compile *c)
 	tapset_names(tapset_new(c), TAPSET_FUNCTION, print_name, map_new(c->a));
 }
 
+/*
+ * What --explain says, also after a mistake's name was copied from a message.
+ */
 static int explain(const char *name)
 {
 	int id;
@@ -436,6 +468,9 @@ static int do_job(struct passes *p)
 	return EXIT_BUG;
 }
 
+/*
+ * Everything is in c's arena; what others opened (types) is closed before it.
+ */
 int main(int argc, char **argv)
 {
 	struct compile *c = compile_new();
@@ -444,7 +479,10 @@ int main(int argc, char **argv)
 	unsigned i;
 	int rc;
 
-	/* Whole lines at a time. */
+	/*
+	 * Whole lines at a time. Messages of a script that runs and of tally
+	 * itself must not be torn apart.
+	 */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	if (argc > 1 && !strcmp(argv[1], "merge")) {
 		rc = merge_main(c, argc - 1, argv + 1);
@@ -457,6 +495,10 @@ int main(int argc, char **argv)
 		for (i = 0; i < o.notes.n; i++)
 			fprintf(stderr, "note: %s\n", o.notes.v[i]);
 	if (!rc)
+		/*
+		 * Whatever was not printed by the passes: options that are
+		 * wrong, notes.
+		 */
 		rc = do_job(&p);
 	fflush(stdout);
 	diags_print(c->diag, stderr, &o.style);

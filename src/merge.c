@@ -13,8 +13,10 @@
 #include "out/export.h"
 #include "run/session.h"
 
+/* No aggregate needs that much; a pipe that never ends would. */
 enum { FILE_MAX = 1 << 30 };
 
+/* The options of tally merge. */
 struct merge {
 	struct compile *c;
 	const char *output;
@@ -33,6 +35,7 @@ static int usage(void)
 	return EXIT_USAGE;
 }
 
+/* Whole, into the arena. 0 or a negative errno. */
 static int read_file(struct merge *m, const char *path, char **ret,
 		     size_t *ret_n)
 {
@@ -67,6 +70,7 @@ static int read_file(struct merge *m, const char *path, char **ret,
 	return (int)k;
 }
 
+/* NULL: the message is out. */
 static struct snapshot *read_one(struct merge *m, const char *path)
 {
 	struct snapshot *s;
@@ -86,6 +90,9 @@ static struct snapshot *read_one(struct merge *m, const char *path)
 	return s;
 }
 
+/*
+ * Into the first one: the order of the others does not matter (out/snapshot.h).
+ */
 static struct snapshot *merge_all(struct merge *m, char **paths, int n)
 {
 	struct snapshot *into = read_one(m, paths[0]), *next;
@@ -105,6 +112,10 @@ static struct snapshot *merge_all(struct merge *m, char **paths, int n)
 	return into;
 }
 
+/*
+ * A file that could not be written whole is reported: its reader must not trust
+ * it.
+ */
 static int write_result(const struct merge *m, const struct snapshot *s)
 {
 	const char *path = m->output ? m->output : "standard output";

@@ -16,8 +16,10 @@ enum action {
 	ACT_REFUSE,
 };
 
+/* One row of options.def: an option, or the title of a group. */
 struct option_row {
-	int short_name;
+	int short_name; /* 0: none */
+	/* arg: as help shows it, "[...]" when it may be left out */
 	const char *long_name, *arg, *help;
 	enum action action;
 	size_t offset; /* FLAG, TEXT: in struct options; SETTING: in settings */
@@ -58,7 +60,10 @@ static bool read_number(const char *s, int64_t *ret)
 	return !errno && !*end;
 }
 
-/* [a-z_][a-z_0-9]* up to `stop`, in either case. */
+/*
+ * [a-z_][a-z_0-9]* up to `stop`, in either case. stop: the end, or where the =
+ * is.
+ */
 static bool is_name(const char *s, const char *stop)
 {
 	if (s == stop || isdigit((unsigned char)*s))
@@ -69,12 +74,16 @@ static bool is_name(const char *s, const char *stop)
 	return true;
 }
 
+/*
+ * The reference's words: it hands such arguments to a shell, so it checks them.
+ */
 static int unsafe(char opt, const char *arg, const char *pattern)
 {
 	return wrong("ERROR: Safety pattern mismatch for -%c parameter "
 		     "('%s' vs. '%s') rc=1", opt, arg, pattern);
 }
 
+/* 0, or the exit status with the message printed. */
 /* --- one function per CALL row ------------------------------------------- */
 
 static int opt_script(struct options *o, const char *arg)
@@ -123,6 +132,10 @@ mismatch:
 	return unsafe('G', arg, "^[a-z_][a-z0-9_]*=[a-z0-9_.-]+$");
 }
 
+/*
+ * What the reference is compatible with, and so what macros and keywords of an
+ * older level mean.
+ */
 static int opt_compatible(struct options *o, const char *arg)
 {
 	int major, minor = 0, n = 0;
@@ -142,6 +155,10 @@ static int opt_command(struct options *o, const char *arg)
 	if (o->run.cmd)
 		return wrong("Only one command can be given with -c.");
 	o->run.cmd = o->c->set.cmd = arg;
+	/*
+	 * Passes know it as a setting: process probes without a path are about
+	 * it.
+	 */
 	return 0;
 }
 
@@ -160,9 +177,11 @@ static int opt_timeout(struct options *o, const char *arg)
 	char *end;
 	double s = strtod(arg, &end);
 
+	/* Also false for NaN. */
 	if (end == arg || *end || !(s > 0) || !(s < 1e9))
 		return wrong("Invalid timeout interval.");
 	o->run.timeout_ns = (int64_t)(s * 1e9);
+	/* Less than a nanosecond is not "none". */
 	if (!o->run.timeout_ns)
 		o->run.timeout_ns = 1;
 	return 0;
@@ -172,6 +191,10 @@ static int opt_runtime(struct options *o, const char *arg)
 {
 	if (!strcmp(arg, "vm"))
 		o->c->set.runtime = RUNTIME_VM;
+	/*
+	 * Scripts and wrappers for the reference give these; what they choose
+	 * between does not exist here.
+	 */
 	else if (!strcmp(arg, "bpf") || !strcmp(arg, "kernel") ||
 		 !strcmp(arg, "dyninst"))
 		o->c->set.runtime = RUNTIME_BPF;
@@ -183,6 +206,7 @@ static int opt_runtime(struct options *o, const char *arg)
 
 static int opt_events(struct options *o, const char *arg)
 {
+	/* A simulated run is one in the VM: saying both is not needed. */
 	o->run.events = arg;
 	o->c->set.runtime = RUNTIME_VM;
 	return 0;
@@ -219,6 +243,9 @@ static int opt_rotate(struct options *o, const char *arg)
 	return 0;
 }
 
+/*
+ * -s is in MiB, as the reference's; the kernel wants a power of two of pages.
+ */
 static int opt_buffer(struct options *o, const char *arg)
 {
 	int64_t mib;
@@ -244,6 +271,7 @@ static int opt_verbose(struct options *o, const char *arg)
 	return 0;
 }
 
+/* --vp 00100: a digit for each pass adds that many -v to it. */
 static int opt_pass_verbose(struct options *o, const char *arg)
 {
 	/* Passes 1 to 5; the last digit is for all that runs. */
@@ -264,6 +292,7 @@ static int opt_pass_verbose(struct options *o, const char *arg)
 	return 0;
 }
 
+/* --color alone is always; auto was decided from the terminal before. */
 static int opt_color(struct options *o, const char *arg)
 {
 	if (!arg || !strcmp(arg, "always"))
@@ -286,6 +315,7 @@ static int opt_pass(struct options *o, const char *arg)
 	return 0;
 }
 
+/* Words with commas between; all must be known. */
 static int opt_dump(struct options *o, const char *arg)
 {
 	static const struct {
@@ -317,6 +347,7 @@ static int opt_dump(struct options *o, const char *arg)
 	}
 }
 
+/* The last one wins: --help --version shows the version. */
 static int set_job(struct options *o, enum job job, const char *arg)
 {
 	o->job = job;
@@ -376,6 +407,7 @@ static int opt_help(struct options *o, const char *arg)
 
 /* --- the table ----------------------------------------------------------- */
 
+/* An option's `where` column means something else in each kind of row. */
 #define WHERE_FLAG(w) .offset = offsetof(struct options, w)
 #define WHERE_TEXT(w) .offset = offsetof(struct options, w)
 #define WHERE_SETTING(w) .offset = offsetof(struct settings, w)
@@ -392,8 +424,10 @@ static const struct option_row rows[] = {
 #undef OPTION
 #undef TITLE
 };
+/* Long options without a letter are numbered from LONG_BASE by their row. */
 enum { NROWS = sizeof(rows) / sizeof(*rows), LONG_BASE = 256 };
 
+/* offset is of a field whose type the action says: a bool or a string. */
 static int apply(struct options *o, const struct option_row *row,
 		 const char *arg)
 {
@@ -409,9 +443,16 @@ static int apply(struct options *o, const struct option_row *row,
 		return 0;
 	case ACT_CALL:
 		return row->call(o, arg);
+	/*
+	 * Accepted for the sake of existing command lines, without effect here:
+	 * -v says so.
+	 */
 	case ACT_ACCEPT:
 		vec_push(o->c->a, &o->notes, row->help);
 		return 0;
+	/*
+	 * Refused with the reason, instead of doing something else in silence.
+	 */
 	case ACT_REFUSE:
 		if (row->short_name)
 			return wrong("tally: -%c: %s", row->short_name,
@@ -463,6 +504,10 @@ static int unknown_long(const char *text)
 }
 
 /* Reports getopt's '?' and ':'. */
+/*
+ * getopt gives optopt as a letter or a long option's number; 0: an unknown long
+ * one.
+ */
 static int bad_option(char **argv, int code)
 {
 	const char *text = argv[optind - 1];
@@ -481,7 +526,10 @@ static int bad_option(char **argv, int code)
 	return unknown_long(text);
 }
 
-/* What getopt_long wants to know, from the table. */
+/*
+ * What getopt_long wants to know, from the table. '+': stop at the script, what
+ * follows is its; ':': tell a missing argument from an unknown option.
+ */
 static void make_getopt(char *shorts, struct option *longs)
 {
 	unsigned i, ns = 0, nl = 0;
@@ -489,6 +537,7 @@ static void make_getopt(char *shorts, struct option *longs)
 	shorts[ns++] = '+';
 	shorts[ns++] = ':';
 	for (i = 0; i < NROWS; i++) {
+		/* Only long ones can have it: -p N would be ambiguous. */
 		bool optional = rows[i].arg && rows[i].arg[0] == '[';
 
 		if (rows[i].action == ACT_TITLE)
@@ -531,6 +580,9 @@ static int check(struct options *o)
 	return 0;
 }
 
+/*
+ * Two bytes a short option (letter and colon), and the beginning and the NUL.
+ */
 int options_parse(struct options *o, int argc, char **argv)
 {
 	char shorts[2 * NROWS + 3];
@@ -540,6 +592,7 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	o->last_pass = 5;
 	make_getopt(shorts, longs);
+	/* Messages are ours, in the reference's words. */
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (code == '?' || code == ':')
@@ -551,6 +604,9 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (rc)
 			return rc;
 	}
+	/*
+	 * The first word that is no option is the script, unless -e gave one.
+	 */
 	if (o->job == JOB_SCRIPT && !o->script && optind < argc)
 		o->file = argv[optind++];
 	else if (o->job != JOB_SCRIPT && optind < argc && !o->script)
@@ -559,6 +615,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		vec_push(o->c->a, &o->c->set.args,
 			 (const char *)argv[optind]);
 	o->c->set.args_used = arena_array(o->c->a, bool, o->c->set.args.n + 1);
+	/* What several parts need is in one place each. */
 	o->run.verbose = o->verbose;
 	o->run.no_warnings = o->style.no_warnings;
 	o->style.all = o->verbose > 0;
@@ -567,6 +624,7 @@ int options_parse(struct options *o, int argc, char **argv)
 
 /* --- texts --------------------------------------------------------------- */
 
+/* Two columns; a long left one has a line of its own. */
 static void help_row(FILE *f, const struct option_row *r)
 {
 	char left[64];

@@ -21,6 +21,7 @@ enum job {
 	JOB_HELP,
 };
 
+/* --dump, as bits: several can be asked for at once. */
 enum dump {
 	DUMP_TOKENS = 1, DUMP_AST = 2, DUMP_TYPES = 4, DUMP_IR = 8,
 	DUMP_BPF = 16, DUMP_PLAN = 32, DUMP_LOCKS = 64,
@@ -32,14 +33,14 @@ struct options {
 	const char *job_arg;	/* pattern of -l, id of --explain */
 	unsigned dump;		/* bits of enum dump */
 	int last_pass;		/* 1 to 5 */
-	bool pass_given;
+	bool pass_given; /* by -p, not by --dump */
 	const char *script;	/* -e */
 	const char *file;	/* path, or "-" */
 	VEC(const char *) extra; /* -E */
 	VEC(const char *) notes; /* of accepted options, for -v */
 	struct run_options run;
-	struct diag_style style;
-	int verbose;
+	struct diag_style style; /* color, -w, -W, -v: how messages are shown */
+	int verbose; /* number of -v */
 };
 
 /*
