@@ -14,6 +14,7 @@
 
 #include "base/compile.h"
 #include "base/map.h"
+#include "base/slurp.h"
 #include "front/parse.h"
 #include "gen/code.h"
 #include "ir/ir.h"
@@ -47,35 +48,6 @@ struct passes {
 /* A longer script is none: tally /dev/zero would take all memory. */
 enum { SCRIPT_MAX = 64 << 20 };
 
-/* Reads a whole file or pipe; a negative errno when it cannot be read. */
-static int read_all(struct compile *c, int fd, char **ret, size_t *ret_n)
-{
-	size_t n = 0, cap = 64 << 10;
-	char *buf = arena_alloc(c->a, cap);
-	ssize_t k;
-
-	for (;;) {
-		/* One byte stays free for the NUL that the lexer stops at. */
-		k = read(fd, buf + n, cap - n - 1);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return -errno;
-		if (!k)
-			break;
-		n += (size_t)k;
-		if (n > SCRIPT_MAX)
-			return -EFBIG;
-		if (n + 1 == cap) {
-			buf = arena_grow(c->a, buf, cap, 2 * cap);
-			cap *= 2;
-		}
-	}
-	*ret = buf;
-	*ret_n = n;
-	return 0;
-}
-
 /*
  * Named as it was given: messages show the path the user knows. NULL: the
  * message is out.
@@ -92,7 +64,7 @@ static struct source *source_file(struct compile *c, const char *path)
 	} else {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
-	rc = fd < 0 ? -errno : read_all(c, fd, &text, &n);
+	rc = fd < 0 ? -errno : slurp(c->a, fd, SCRIPT_MAX, &text, &n);
 	if (fd > STDIN_FILENO)
 		close(fd);
 	if (rc) {
@@ -146,8 +118,8 @@ static double lap(struct passes *p)
 /* Prints what a pass found wrong; true when it must be the last. */
 static bool failed(struct passes *p, int pass)
 {
-	/* -W: warnings count as errors, but are shown as what they are. */
 	struct diags *d = p->c->diag;
+	/* -W: warnings count as errors, but are shown as what they are. */
 	bool bad = diags_errors(d) ||
 		   (p->o->style.warnings_are_errors && diags_warnings(d));
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/slurp.h"
 #include "out/export.h"
 #include "run/session.h"
 
@@ -35,39 +36,16 @@ static int usage(void)
 	return EXIT_USAGE;
 }
 
-/* Whole, into the arena. 0 or a negative errno. */
 static int read_file(struct merge *m, const char *path, char **ret,
 		     size_t *ret_n)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0, cap = 64 << 10;
-	char *buf;
-	ssize_t k;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return -errno;
-	buf = arena_alloc(m->c->a, cap);
-	for (;;) {
-		k = read(fd, buf + n, cap - n);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			break;
-		n += (size_t)k;
-		if (n == FILE_MAX) {
-			close(fd);
-			return -EFBIG;
-		}
-		if (n == cap) {
-			buf = arena_grow(m->c->a, buf, cap, 2 * cap);
-			cap *= 2;
-		}
-	}
-	k = k < 0 ? -errno : 0;
+	rc = slurp(m->c->a, fd, FILE_MAX, ret, ret_n);
 	close(fd);
-	*ret = buf;
-	*ret_n = n;
-	return (int)k;
+	return rc;
 }
 
 /* NULL: the message is out. */

@@ -88,11 +88,11 @@ void compile_free(struct compile *c);
 struct source *compile_source(struct compile *c, const char *name,
 			      const char *text, size_t len);
 
-/* Shorthand: report at a span. */
 /*
- * The span comes first in the arguments, then what the format of the row takes.
- * The compiler cannot check these against the format (it is not a literal
- * here): tests/err has a test for each row, which does.
+ * Shorthand: report at a span. The span comes first in the arguments, then what
+ * the format of the row takes. The compiler cannot check these against the
+ * format (it is not a literal here): tests/err has a test for each row, which
+ * does.
  */
 #define complain(c, id, ...) diag((c)->diag, D_##id, __VA_ARGS__)
 

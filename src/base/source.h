@@ -48,8 +48,10 @@ struct source {
 	const uint32_t *line_off;
 };
 
-/* Finds the lines; everything else about a text is found by the lexer. */
-/* text is not copied and must outlive the arena. */
+/*
+ * text is not copied and must outlive the arena. Finds the lines; everything
+ * else about a text is found by the lexer.
+ */
 struct source *source_new(struct arena *a, const char *name, const char *text,
 			  size_t len, unsigned id);
 /*

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "base/compile.h"
-#include "base/xalloc.h"
+#include "base/slurp.h"
+
+/* A file is kept whole while it is replayed. */
+static const size_t EVENTS_MAX = (size_t)4 << 30;
 
 /* -1, for `return wrong(...)`. A message that is too long is cut. */
 static int wrong(struct events *e, const char *fmt, ...)
@@ -418,10 +421,9 @@ static void complete_who(struct vm_who *w)
 }
 
 /*
- * Cutting puts a NUL in the place of the newline; there is always one byte
- * behind the text (read_file).
+ * The next line, cut out of the text; NULL at the end. Cutting puts a NUL in
+ * the place of the newline; there is always one byte behind the text (slurp).
  */
-/* The next line, cut out of the text; NULL at the end. */
 static char *next_line(struct events *e)
 {
 	char *line = e->text + e->pos, *end;
@@ -438,10 +440,9 @@ static char *next_line(struct events *e)
 }
 
 /*
- * 0: neither. -1: wrong. Only in front of the first event, where events_open()
- * reads them.
+ * start TIME, wall TIME: 1 when the line was one of them. 0: neither. -1:
+ * wrong. Only in front of the first event, where events_open() reads them.
  */
-/* start TIME, wall TIME: 1 when the line was one of them. */
 static int read_setting(struct events *e, const char *word, char *pos)
 {
 	char *value;
@@ -494,31 +495,6 @@ int events_next(struct events *e, struct event *ev)
 	return 1;
 }
 
-/* The whole file: it may be a pipe, and words are cut in place. */
-static int read_file(struct events *e, int fd)
-{
-	size_t cap = 64 << 10;
-	ssize_t k;
-
-	e->text = xmalloc(cap);
-	for (;;) {
-		k = read(fd, e->text + e->n, cap - e->n - 1);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return -errno;
-		if (!k)
-			break;
-		e->n += (size_t)k;
-		if (e->n + 1 == cap) {
-			cap *= 2;
-			e->text = xrealloc(e->text, cap);
-		}
-	}
-	e->text[e->n] = 0;
-	return 0;
-}
-
 int events_open(struct events *e, struct compile *c, const char *file)
 {
 	int fd, rc;
@@ -528,7 +504,7 @@ int events_open(struct events *e, struct compile *c, const char *file)
 			       : STDIN_FILENO;
 	if (fd < 0)
 		return -errno;
-	rc = read_file(e, fd);
+	rc = slurp(c->a, fd, EVENTS_MAX, &e->text, &e->n);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	if (rc)
@@ -561,11 +537,4 @@ int events_open(struct events *e, struct compile *c, const char *file)
 		}
 		return rc < 0;
 	}
-}
-
-/* Words of events point into the text: the last event goes with it. */
-void events_close(struct events *e)
-{
-	free(e->text);
-	e->text = NULL;
 }

@@ -58,7 +58,6 @@ int events_open(struct events *e, struct compile *c, const char *file);
 /* 1: *ret is the next event, valid until the next call; 0: no more; -1: the
  * line is wrong, see e->error. */
 int events_next(struct events *e, struct event *ret);
-void events_close(struct events *e);
 /*
  * Makes the context that p's program gets: ctx has EVENT_CTX bytes. Returns
  * its size, or 0 with a message in e->error.

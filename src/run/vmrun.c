@@ -193,5 +193,4 @@ void vmrun_stop(struct session *s)
 
 	s->errors += c->errors;
 	s->skipped += c->skipped;
-	events_close(s->events);
 }

@@ -172,7 +172,6 @@ TEST(events_have_time_point_and_words)
 	CHECK_EQ(ev.at[0].off, 8);
 	CHECK_EQ(events_next(&e, &ev), 1);
 	CHECK_EQ(events_next(&e, &ev), 0);
-	events_close(&e);
 	compile_free(c);
 }
 
@@ -207,7 +206,6 @@ TEST(wrong_event_lines_are_named)
 			rc = 0;
 		CHECK(rc);
 		CHECK_STR(strchr(e.error, ':'), rows[i].error);
-		events_close(&e);
 		compile_free(c);
 	}
 }

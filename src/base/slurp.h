@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole files and pipes into memory. */
+#ifndef BASE_SLURP_H
+#define BASE_SLURP_H
+
+#include <stddef.h>
+
+struct arena;
+
+/*
+ * Reads fd to its end: *ret_n bytes at *ret and a NUL behind them. The caller
+ * closes fd. 0, or a negative errno: -EFBIG when there are max bytes or more.
+ */
+int slurp(struct arena *a, int fd, size_t max, char **ret, size_t *ret_n);
+
+#endif
