@@ -503,10 +503,9 @@ static int unknown_long(const char *text)
 	return wrong("tally: unrecognized option '--%.*s'", (int)n, name);
 }
 
-/* Reports getopt's '?' and ':'. */
 /*
- * getopt gives optopt as a letter or a long option's number; 0: an unknown long
- * one.
+ * Reports getopt's '?' and ':'. getopt gives optopt as a letter or a long
+ * option's number; 0: an unknown long one.
  */
 static int bad_option(char **argv, int code)
 {

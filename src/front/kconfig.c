@@ -29,8 +29,10 @@ static void config_line(struct macros *m, char *line)
 	map_set(m->config, line, (void *)str_intern(m->c->str, value, len));
 }
 
-/* gzopen reads plain files as well. */
-/* false: there is no such file. Longer lines than the buffer are no options. */
+/*
+ * gzopen reads plain files as well. false: there is no such file. Longer lines
+ * than the buffer are no options.
+ */
 static bool config_file(struct macros *m, const char *path)
 {
 	gzFile f = gzopen(path, "rb");

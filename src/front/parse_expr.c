@@ -207,9 +207,8 @@ static struct node *parse_binary(struct parser *p, int min)
 	const struct binary_op *o;
 	struct node *left;
 	/*
-	 * What came last binds looser than what may still follow. `a in b in c`
-	 * and comparisons behind an `in` would read the other way round from
-	 * what was meant: they are mistakes.
+	 * What came last binds looser than what may still follow. Behind an
+	 * `in` only & and looser ones may follow.
 	 */
 	int max = LV_MUL;
 

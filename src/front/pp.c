@@ -28,11 +28,9 @@ static void unfinished(struct pp *pp, const struct span *open, struct token *t)
 /*
  * Reads over a branch that is not taken, tokens unexpanded: up to its %) or,
  * when to_else, to its %: as well. *t is the mark, or T_EOF. Neither flag: the
- * condition was wrong, and its %? may still come.
- */
-/*
- * Inside a branch that is not taken only marks matter; junk there is no mistake
- * (quiet), since it may be for another language level.
+ * condition was wrong, and its %? may still come. Inside a branch that is not
+ * taken only marks matter; junk there is no mistake (quiet), since it may be
+ * for another language level.
  */
 static void skip_branch(struct pp *pp, bool to_else, bool had_else,
 			struct token *t)

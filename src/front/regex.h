@@ -27,15 +27,14 @@ enum {
  * next[state * nclasses + class_of[byte]] is the state behind a byte; begin
  * in start, at the string's first byte, and go on to its NUL:
  *
- *	s = start;
- *	while (!(flags[s] & DFA_MATCH) && (b = *str++))
- *		s = next[s * nclasses + class_of[b]];
- *	matched = flags[s] & (b ? DFA_MATCH : DFA_MATCH | DFA_MATCH_END);
+ * 	s = start;
+ * 	while (!(flags[s] & DFA_MATCH) && (b = *str++))
+ * 		s = next[s * nclasses + class_of[b]];
+ * 	matched = flags[s] & (b ? DFA_MATCH : DFA_MATCH | DFA_MATCH_END);
  *
- * The search for any place where the pattern may begin is part of the table.
- * A DFA_MATCH state is never left, so running on to the end is right as well.
+ * The search for any place where the pattern may begin is part of the table. A
+ * DFA_MATCH state is never left, so running on to the end is right as well.
  */
-/* The byte that was matched, or the end of the string, decides. */
 enum { DFA_MATCH = 1, DFA_MATCH_END = 2 };
 struct regex_dfa {
 	/*

@@ -86,8 +86,7 @@ static bool parse_class(struct rx_parser *p, struct byte_set *set)
 		if (strlen(classes[i].name) != len ||
 		    memcmp(classes[i].name, name, len))
 			continue;
-		/* ASCII only, whatever the locale. */
-		/* 0 is no byte of a string. */
+		/* ASCII only, whatever the locale. 0 is no byte of a string. */
 		for (int b = 1; b < 128; b++) {
 			if (classes[i].is(b))
 				set_add(set, (unsigned)b);

@@ -27,10 +27,10 @@ struct conv {
 };
 
 /*
- * Taken in order as the format asks for them. Offsets and widths are the
- * compiler's (f); the record's bytes are the kernel's.
+ * Where the operands come from. Taken in order as the format asks for them.
+ * Offsets and widths are the compiler's (f); the record's bytes are the
+ * kernel's.
  */
-/* Where the operands come from. */
 struct operands {
 	const struct ir_fmt *f; /* the payload: f->size bytes */
 	const uint8_t *rec;
@@ -88,8 +88,10 @@ static void add_padded(struct text *t, const struct conv *c, const char *s,
 		text_fill(t, ' ', pad);
 }
 
-/* Digits of v, most significant first; buf holds 24. Returns their number. */
-/* 22 octal digits are the most a 64-bit number has. */
+/*
+ * Digits of v, most significant first; buf holds 24. Returns their number. 22
+ * octal digits are the most a 64-bit number has.
+ */
 static unsigned digits_of(uint64_t v, unsigned base, bool upper, char *buf)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";

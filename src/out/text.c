@@ -8,8 +8,10 @@
 
 #include "base/xalloc.h"
 
-/* Room for n more bytes and a NUL that keeps t->s printable. */
-/* The capacity doubles: adding a byte at a time stays linear. */
+/*
+ * Room for n more bytes and a NUL that keeps t->s printable. The capacity
+ * doubles: adding a byte at a time stays linear.
+ */
 static void text_room(struct text *t, size_t n)
 {
 	size_t cap = t->cap ? t->cap : 64;

@@ -9,9 +9,11 @@
 #include "base/compile.h"
 #include "probe/probe.h"
 
-/* Registers by the names of the kernel's pt_regs, and where the calling
- * convention has arguments and the result. */
-/* By the offsets of struct pt_regs, which is ABI. */
+/*
+ * Registers by the names of the kernel's pt_regs, and where the calling
+ * convention has arguments and the result. By the offsets of struct pt_regs,
+ * which is ABI.
+ */
 static const struct reg_row {
 	const char *name;
 	uint32_t off;

@@ -269,9 +269,11 @@ static int64_t hook_target(void *ctx)
 	return s->child.pid ? s->child.pid : s->o->pid;
 }
 
-/* A handler that was running when the first signal came may finish its report,
- * but not keep the session from ending. A second signal ends it at once. */
-/* Asked by the VM now and then in loops: true makes the handler end. */
+/*
+ * A handler that was running when the first signal came may finish its report,
+ * but not keep the session from ending. A second signal ends it at once. Asked
+ * by the VM now and then in loops: true makes the handler end.
+ */
 static bool hook_interrupted(void *ctx)
 {
 	enum { LENIENCE_NS = 1000000000 };

@@ -19,10 +19,9 @@ enum { LOG_SIZE = 1 << 20, LOG_SIZE_MAX = 16 << 20 };
 enum { PSEUDO_KFUNC_CALL = 2 }; /* newer than some headers */
 
 /*
- * Where the kernel has no such function the call stays the no-op that gen made
- * of it.
+ * A call of a function of the kernel, or nothing where there is none. Where the
+ * kernel has no such function the call stays the no-op that gen made of it.
  */
-/* A call of a function of the kernel, or nothing where there is none. */
 static void link_kfunc(struct session *s, struct bpf_insn *insn, uint32_t which)
 {
 	static const char *const name[] = {

@@ -11,8 +11,10 @@
 
 #include "run/state.h"
 
-/* The first that occurs in the verifier's words counts. */
-/* What the kernel says, and what it means here. */
+/*
+ * What the kernel says, and what it means here. The first that occurs in the
+ * verifier's words counts.
+ */
 struct saying {
 	const char *text, *meaning, *help;
 };
@@ -37,10 +39,9 @@ static const struct saying sayings[] = {
 };
 
 /*
- * The log is read from its end: the complaint is there, after megabytes of
- * states.
+ * Start of the last line before `end`; its length in *ret_n. The log is read
+ * from its end: the complaint is there, after megabytes of states.
  */
-/* Start of the last line before `end`; its length in *ret_n. */
 static const char *last_line(const char *log, const char *end, size_t *ret_n)
 {
 	const char *p = end;

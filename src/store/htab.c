@@ -116,10 +116,10 @@ uint32_t htab_next(const struct htab *h, uint32_t e)
 	return entry(h, e)->live ? entry(h, e)->next : HTAB_NONE;
 }
 
-/* The slot that holds the key, or HTAB_NONE. */
 /*
- * >> 20: the hash's low bits are the weakest mixed ones (base/hash.h). At a
- * fourth of the slots being empty at least, the walk ends.
+ * The slot that holds the key, or HTAB_NONE. >> 20: the hash's low bits are the
+ * weakest mixed ones (base/hash.h). At a fourth of the slots being empty at
+ * least, the walk ends.
  */
 static uint32_t slot_of(const struct htab *h, const void *key)
 {

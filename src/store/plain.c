@@ -17,8 +17,10 @@ static const struct plan_global *global_of(const struct store *s, unsigned g)
 	return &s->plan->globals[g];
 }
 
-/* Where a host array lives; NULL: the implementation has it. */
-/* Made on first use: many scripts declare arrays that a run never touches. */
+/*
+ * Where a host array lives; NULL: the implementation has it. Made on first use:
+ * many scripts declare arrays that a run never touches.
+ */
 static struct htab *own_table(struct store *s, unsigned g)
 {
 	const struct plan_global *pg = global_of(s, g);

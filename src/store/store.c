@@ -361,9 +361,9 @@ void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
 /* --- aggregates on settled totals ----------------------------------------- */
 
 /*
- * The cell is row 0's, whatever CPU the host runs on: only the host writes it.
+ * The host's cell of a live scalar, which programs see too; NULL: none. The
+ * cell is row 0's, whatever CPU the host runs on: only the host writes it.
  */
-/* The host's cell of a live scalar, which programs see too; NULL: none. */
 static uint64_t *host_slot(struct store *s, const struct plan_global *pg)
 {
 	if (!store_is_live(pg) || pg->key.n ||

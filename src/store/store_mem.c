@@ -17,8 +17,7 @@
 #include "store/live.h"
 #include "store/settled.h"
 
-/* A plan's PM_BANKS is one map here too, with a table for each bank. */
-/* A plan map: one table, or one per bank. */
+/* A plan map: one table, or one for each bank of PM_BANKS. */
 struct mem_map {
 	struct htab *bank[2];
 	uint32_t value_size; /* of one CPU */

@@ -44,10 +44,10 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 /* --- opening -------------------------------------------------------------- */
 
 /*
- * Where distributions put symbols by build id: the first byte names a folder,
- * the rest the file in it.
+ * "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. Where
+ * distributions put symbols by build id: the first byte names a folder, the
+ * rest the file in it.
  */
-/* "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. */
 static const char *debug_path(struct compile *c, Elf *elf)
 {
 	GElf_Shdr sh;

@@ -19,9 +19,9 @@ int walk_tail(struct compile *c, const struct node *n, struct access *a,
 	      const struct ctype *type, bool quiet);
 /*
  * The same for one more member or element; walk_value() then makes the last
- * step load a value (or give the address of a struct or array).
+ * step load a value (or give the address of a struct or array). A walk
+ * adds to a->steps as it goes; the caller owns both.
  */
-/* Where a walk is. It adds to a->steps as it goes; the caller owns both. */
 struct walk {
 	struct compile *c;
 	struct access *a;

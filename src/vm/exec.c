@@ -357,10 +357,10 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 }
 
 /*
- * The session is asked between slices whether to stop: asking for each
- * instruction would cost more than running it.
+ * The next slice of the budget; 0: the machine stops. The session is asked
+ * between slices whether to stop: asking for each instruction would cost more
+ * than running it.
  */
-/* The next slice of the budget; 0: the machine stops. */
 static uint64_t next_slice(struct vm *vm)
 {
 	uint64_t slice = vm->budget < SLICE ? vm->budget : SLICE;

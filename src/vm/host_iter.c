@@ -195,8 +195,10 @@ static bool take_plain(struct vm *vm, struct vm_iter *t)
 static bool take(struct vm *vm, struct vm_iter *t, uint64_t key_addr)
 {
 	const uint8_t *key = NULL;
-	/* All of the n low bits set: wild + 1 is a power of two beyond them. */
-	/* a[*, *]: there is no key then. */
+	/*
+	 * a[*, *]: there is no key then. All of the n low bits set: wild + 1 is
+	 * a power of two beyond them.
+	 */
 	bool slice = t->it->has_slice &&
 		     (t->it->wild + 1) >> t->g->key.n == 0;
 

@@ -40,9 +40,9 @@ uint64_t host_match(struct vm *vm, const uint64_t *a)
 	return 1;
 }
 
-/* Text of group n of the last match. */
 /*
- * Group n of the last match, found only now; "" for a group that took no part.
+ * Text of group n of the last match, found only now; "" for a group that took
+ * no part.
  */
 static uint64_t group(struct vm *vm, const struct builtin_call *b, int64_t n)
 {

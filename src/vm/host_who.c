@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The numbers of builtin.def's first group: whose process. */
-/* Identities. */
+/* Identities. The numbers of builtin.def's first group: whose process. */
 static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 {
 	switch (id) {

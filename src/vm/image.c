@@ -18,9 +18,9 @@ enum { PSEUDO_FUNC = 4 };
 /*
  * What the interpreter knows is exactly the kernel's instruction set, with the
  * signed division and sign extension of 6.6: a program that the kernel would
- * refuse for an instruction is refused here, too, before it runs.
+ * refuse for an instruction is refused here, too, before it runs. NULL, or the
+ * word for what is wrong; likewise the others.
  */
-/* NULL, or the word for what is wrong; likewise the others. */
 static const char *alu_ok(const struct bpf_insn *i)
 {
 	switch (BPF_OP(i->code)) {

@@ -41,8 +41,10 @@ struct op {
 	int64_t imm;
 };
 
-/* Linked once per code, owned by vm->images; n ops, as many as instructions. */
-/* A linked code. */
+/*
+ * A linked code. Linked once per code, owned by vm->images; n ops, as many as
+ * instructions.
+ */
 struct image {
 	const struct code *code; /* NULL: bare instructions */
 	struct op *ops;
