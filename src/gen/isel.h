@@ -65,6 +65,27 @@ void isel_array(struct emit *e);
 uint32_t isel_key(struct emit *e, unsigned first_arg, uint32_t wild);
 /* isel_agg.c: aggregates in the kernel */
 void isel_agg(struct emit *e);
+/* A key that helpers are to read: a temporary, or in memory at the saved
+ * pointer + off. */
+struct key_at {
+	bool saved;
+	uint32_t tmp;
+	uint32_t off;
+};
+/* r0 = the value of the element of the active bank of map, found or made of
+ * zeroes; goes to `none` when there is no room. t: 8 bytes. */
+void agg_find_or_make(struct emit *e, uint32_t map, struct key_at key,
+		      uint32_t t, unsigned none);
+/* The CPU's number decides which shard it feeds: kept in t, 8 bytes. */
+void agg_note_shard(struct emit *e, uint32_t t);
+/* r5 = the cell to feed of the element at r0: of this bank and shard. */
+void agg_pick_cell(struct emit *e, uint32_t t);
+/* r5 = the array's "other" cell, for one sample or, saved, for those of the
+ * cell at the saved pointer; they are counted as map_full. */
+void agg_other_cell(struct emit *e, bool saved);
+/* isel_hot.c: <<< of a program that has hot entries for the array (plan.h) */
+bool hot_has(const struct emit *e);
+void isel_hot(struct emit *e);
 /* isel_live.c: SGET, HGET, AHAS, ADEL of aggregates in live mode */
 void isel_live(struct emit *e);
 /*
@@ -82,6 +103,9 @@ bool cell_is_light(const struct cell *l);
 /* r2 = the bucket of the quantile grid that v belongs to. Clobbers r0 to r4. */
 void cell_emit_grid_number(struct emit *e, const struct ir_val *v);
 void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v);
+/* Adds the cell at register r1, which only this program writes, to that at
+ * base + off. Both of words: no buckets. Clobbers r0 to r4 but r1. */
+void cell_emit_merge(struct emit *e, struct cell_at at);
 /* isel_ctx.c: the probe's context */
 void isel_ctx(struct emit *e);
 /* isel_call.c: built-in functions in the kernel */

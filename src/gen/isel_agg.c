@@ -142,21 +142,29 @@ static void count_key(struct emit *e, uint32_t map)
 	asm_bind(e->as, below);
 }
 
-/* r0 = the value of the element of the active bank of map, found or made of
- * zeroes; goes to `none` when there is no room. */
-static void find_or_make(struct emit *e, uint32_t map, uint32_t key,
-			 uint32_t t, unsigned none)
+static void key_addr(struct emit *e, int reg, struct key_at key)
+{
+	if (!key.saved) {
+		emit_tmp_addr(e, reg, key.tmp);
+		return;
+	}
+	emit_restore_ptr(e, reg);
+	emit_add(e, reg, (int32_t)key.off);
+}
+
+void agg_find_or_make(struct emit *e, uint32_t map, struct key_at key,
+		      uint32_t t, unsigned none)
 {
 	unsigned hit = asm_label(e->as), created = asm_label(e->as);
 	unsigned again = asm_label(e->as);
 
 	find_map(e, map, t, none);
-	emit_tmp_addr(e, R2, key);
+	key_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
 	known_full(e, map, none);
 	find_map(e, map, t, none);
-	emit_tmp_addr(e, R2, key);
+	key_addr(e, R2, key);
 	asm_value(e->as, R3, MAP_RODATA,
 		  zeroes(e, e->plan->maps.v[map].value_size));
 	asm_imm(e->as, R4, BPF_NOEXIST);
@@ -168,17 +176,18 @@ static void find_or_make(struct emit *e, uint32_t map, uint32_t key,
 	count_key(e, map);
 	asm_bind(e->as, again);
 	find_map(e, map, t, none);
-	emit_tmp_addr(e, R2, key);
+	key_addr(e, R2, key);
 	asm_call(e->as, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, none);
 	asm_bind(e->as, hit);
 }
 
 /*
- * r5 = this CPU's row, and map_full counted in it. Found here once more: kept
- * from the prologue on it would cost the way that is taken nearly always.
+ * r5 = this CPU's row, and map_full counted in it: one sample, or as many as
+ * the cell at the saved pointer has. Found here once more: kept from the
+ * prologue on it would cost the way that is taken nearly always.
  */
-static void count_full(struct emit *e)
+static void count_full(struct emit *e, bool saved)
 {
 	const struct plan *p = e->plan;
 	uint32_t off = p->counts_off + e->f->probe->index *
@@ -192,8 +201,24 @@ static void count_full(struct emit *e)
 	asm_alu(e->as, BPF_ADD, R5, R0);
 	asm_mov(e->as, R1, R5);
 	emit_add(e, R1, (int32_t)off);
-	asm_imm(e->as, R0, 1);
+	if (saved) {
+		emit_restore_ptr(e, R2);
+		asm_load(e->as, 8, R0, R2,
+			 (int)global(e)->part.off[CF_COUNT]);
+	} else {
+		asm_imm(e->as, R0, 1);
+	}
 	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+}
+
+void agg_other_cell(struct emit *e, bool saved)
+{
+	count_full(e, saved);
+	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
+	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
+	asm_alui(e->as, BPF_MUL, R2, (int32_t)e->plan->bank_size);
+	asm_alu(e->as, BPF_ADD, R5, R2);
+	emit_add(e, R5, (int32_t)(e->plan->bank_off + global(e)->other_off));
 }
 
 /* The array is full (or busy): the sample goes to "other". */
@@ -203,22 +228,17 @@ static void add_other(struct emit *e)
 	struct cell_at at = {
 		.cell = &g->cell, .base = R5, .atomic = g->atomic};
 
-	count_full(e);
 	if (e->c->set.limit[LIMIT_STP_STRICT_OVERFLOW] && e->ins->target[1]) {
+		count_full(e, false);
 		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
 		return;
 	}
-	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
-	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
-	asm_alui(e->as, BPF_MUL, R2, (int32_t)e->plan->bank_size);
-	asm_alu(e->as, BPF_ADD, R5, R2);
-	emit_add(e, R5, (int32_t)(e->plan->bank_off + g->other_off));
+	agg_other_cell(e, false);
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	emit_ok(e);
 }
 
-/* The CPU's number decides which shard it feeds: kept in t. */
-static void note_shard(struct emit *e, uint32_t t)
+void agg_note_shard(struct emit *e, uint32_t t)
 {
 	struct mem m;
 
@@ -227,9 +247,9 @@ static void note_shard(struct emit *e, uint32_t t)
 	asm_store(e->as, 8, m.base, m.off, R0);
 }
 
-/* r5 = the cell to feed of the element at r0: of this bank and shard. */
-static void pick_cell(struct emit *e, const struct plan_global *g, uint32_t t)
+void agg_pick_cell(struct emit *e, uint32_t t)
 {
+	const struct plan_global *g = global(e);
 	struct mem m;
 
 	asm_mov(e->as, R5, R0);
@@ -264,7 +284,7 @@ static void find_octave(struct emit *e, const struct plan_global *g,
 	asm_alui(e->as, BPF_RSH, R2, GRID_SUB_BITS);
 	m = emit_tmp_mem(e, key, R1);
 	asm_store(e->as, 8, m.base, m.off + (int)g->key.size, R2);
-	find_or_make(e, g->grid_map, key, t, none);
+	agg_find_or_make(e, g->grid_map, (struct key_at){.tmp = key}, t, none);
 	emit_save_ptr(e, R0);
 }
 
@@ -295,13 +315,13 @@ static void add_keyed(struct emit *e)
 		.cell = &g->part, .base = R5, .atomic = g->atomic};
 
 	if (g->shards > 1)
-		note_shard(e, shard);
+		agg_note_shard(e, shard);
 	if (grid) {
 		emit_tmp(e, 8); /* follows the key */
 		find_octave(e, g, key, low, t, other);
 	}
-	find_or_make(e, g->map, key, t, other);
-	pick_cell(e, g, shard);
+	agg_find_or_make(e, g->map, (struct key_at){.tmp = key}, t, other);
+	agg_pick_cell(e, shard);
 	cell_emit(e, at, &e->ins->args[e->ins->nargs - 1]);
 	if (grid)
 		count_octave(e, low);
@@ -318,6 +338,8 @@ void isel_agg(struct emit *e)
 {
 	if (e->ins->op != OP_SADD)
 		isel_live(e);
+	else if (hot_has(e))
+		isel_hot(e);
 	else if (global(e)->key.n)
 		add_keyed(e);
 	else

@@ -8,6 +8,7 @@
  */
 #include "gen/isel.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -412,4 +413,76 @@ void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v)
 		feed_grid(&f);
 	if (l->has[CF_HLL])
 		feed_hll(&f);
+}
+
+/* --- adding a cell to another --------------------------------------------- */
+
+/* reg = a word of the cell at r1. */
+static void from(struct feed *f, enum cell_field c, int word, int reg)
+{
+	asm_load(f->as, 8, reg, R1, (int)f->at.cell->off[c] + word * 8);
+}
+
+/* 128 bits, as two words and the carry between them. */
+static void merge_sum(struct feed *f)
+{
+	unsigned high = asm_label(f->as), done = asm_label(f->as);
+
+	from(f, CF_SUM, 0, R3);
+	add(f, off_of(f, CF_SUM, 0), R2, R3);
+	from(f, CF_SUM_HI, 0, R4);
+	asm_jif(f->as, BPF_JGE, R2, R3, high);
+	asm_alui(f->as, BPF_ADD, R4, 1);
+	asm_bind(f->as, high);
+	asm_jifi(f->as, BPF_JEQ, R4, 0, done);
+	add(f, off_of(f, CF_SUM_HI, 0), R2, R4);
+	asm_bind(f->as, done);
+}
+
+/* 192 bits; r0 counts the carries into the third word. */
+static void merge_squares(struct feed *f)
+{
+	struct assembler *as = f->as;
+	unsigned second = asm_label(as), third = asm_label(as);
+	unsigned done = asm_label(as);
+
+	asm_imm(as, R0, 0);
+	from(f, CF_SQ, 0, R3);
+	add(f, off_of(f, CF_SQ, 0), R2, R3);
+	from(f, CF_SQ, 1, R4);
+	asm_jif(as, BPF_JGE, R2, R3, second);
+	asm_alui(as, BPF_ADD, R4, 1);
+	asm_jifi(as, BPF_JNE, R4, 0, second);
+	asm_imm(as, R0, 1); /* 2^64 - 1 and the carry: 0 and one more */
+	asm_bind(as, second);
+	asm_jifi(as, BPF_JEQ, R4, 0, third);
+	add(f, off_of(f, CF_SQ, 1), R2, R4);
+	asm_jif(as, BPF_JGE, R2, R4, third);
+	asm_alui(as, BPF_ADD, R0, 1);
+	asm_bind(as, third);
+	from(f, CF_SQ, 2, R3);
+	asm_alu(as, BPF_ADD, R3, R0);
+	asm_jifi(as, BPF_JEQ, R3, 0, done);
+	add(f, off_of(f, CF_SQ, 2), R2, R3);
+	asm_bind(as, done);
+}
+
+void cell_emit_merge(struct emit *e, struct cell_at at)
+{
+	struct feed f = {.e = e, .as = e->as, .at = at};
+	const struct cell *l = at.cell;
+
+	assert(!l->has[CF_HIST] && !l->has[CF_GRID] && !l->has[CF_HLL]);
+	from(&f, CF_COUNT, 0, R3);
+	add(&f, off_of(&f, CF_COUNT, 0), R2, R3);
+	if (l->has[CF_SUM])
+		merge_sum(&f);
+	for (enum cell_field c = CF_MIN; c <= CF_MAX; c++) {
+		if (!l->has[c])
+			continue;
+		from(&f, c, 0, R2);
+		raise_word(&f, off_of(&f, c, 0));
+	}
+	if (l->has[CF_SQ])
+		merge_squares(&f);
 }

@@ -20,6 +20,10 @@ enum {
 	ENTRIES_MIN = 4096,	 /* but not with fewer entries than that */
 	SHARDS_MAX = 8,
 	SHARD_BYTES = 1024,	 /* all shards of an element */
+	HOT_WAYS = 16,		 /* hot entries of a program and a CPU */
+	HOT_BYTES = 1024,	 /* of all of them: in the first-level cache */
+	HOT_KEY = 64,		 /* bytes of a key worth comparing */
+	HOT_BANK = 1 << 20,	 /* bytes of all programs and CPUs */
 	LIVE_CELL = 4096,	 /* of which kernel handlers read fields */
 	VALUE_MAX = 4 * 1024 * 1024 - 4096, /* the kernel's, with the key */
 	LINE = 64,
@@ -255,15 +259,65 @@ static void plan_grid(struct planner *k, struct plan_global *g)
 	g->early = true;
 }
 
+/*
+ * A hot entry is written by plain loads and stores, so only by programs that
+ * cannot run on top of themselves; and it is flushed by adding word by word,
+ * which buckets are too many for. A full array that is to be an error must be
+ * noticed at the sample, not at the flush.
+ */
+static bool can_be_hot(const struct planner *k, const struct plan_global *g)
+{
+	const struct cell *l = &g->part;
+
+	return !g->live && g->grid_map == UINT32_MAX && !l->has[CF_HIST] &&
+	       !l->has[CF_HLL] && g->key.size <= HOT_KEY &&
+	       !k->c->set.limit[LIMIT_STP_STRICT_OVERFLOW];
+}
+
+static void plan_hot(struct planner *k, struct plan_global *g,
+		     const struct use *u)
+{
+	struct plan *p = k->p;
+	const struct program *prog = k->ir->prog;
+	unsigned n = prog->probes.n, nhot = 0, ways = HOT_WAYS;
+	bool *hot = arena_array(k->c->a, bool, n + 1);
+
+	g->hot = arena_array(k->c->a, uint32_t, n + 1);
+	memset(g->hot, 0xff, sizeof(*g->hot) * (n + 1));
+	if (!can_be_hot(k, g))
+		return;
+	g->hot_size = g->part.size + g->key.size;
+	for (unsigned i = 0; i < n; i++) {
+		hot[i] = u->feeds[i] &&
+			 prog->probes.v[i]->guard != GUARD_PREEMPTIBLE;
+		nhot += hot[i];
+	}
+	/* fewer where keys are long, or programs and CPUs many */
+	while (ways && (ways * g->hot_size > HOT_BYTES ||
+			(uint64_t)ways * g->hot_size * nhot * p->nrows >
+				HOT_BANK))
+		ways /= 2;
+	if (!nhot)
+		ways = 0;
+	g->hot_ways = ways;
+	for (unsigned i = 0; ways && i < n; i++) {
+		if (!hot[i])
+			continue;
+		g->hot[i] = p->bank_size;
+		p->bank_size += ways * g->hot_size;
+	}
+}
+
 static void explain_keyed(struct planner *k, struct plan_global *g,
 			  const struct use *u, bool percpu)
 {
 	g->why = arena_printf(k->c->a, "%s%s, %u shard%s: %u bytes on %u CPUs; "
-		"%s%s%s", g->live ? "live: kernel handlers read it; " : "",
+		"%s%s%s%s", g->live ? "live: kernel handlers read it; " : "",
 		percpu ? "per-CPU hash" : "shared hash", g->shards,
 		g->shards > 1 ? "s" : "", g->part.size, k->p->ncpus,
 		g->early ? "drained early; " : "",
 		g->grid_map != UINT32_MAX ? "grid by octaves; " : "",
+		g->hot_ways ? "last keys in rows; " : "",
 		!percpu ? "atomic: CPUs share elements" :
 		u->preempted ? "atomic: a feeding probe can be preempted" :
 		u->nprobes > 1 ? "atomic: several probes feed it" :
@@ -306,6 +360,7 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 		g->fill_off = p->control_size;
 		p->control_size += 4 * 8;
 	}
+	plan_hot(k, g, u);
 	explain_keyed(k, g, u, percpu);
 	return true;
 }

@@ -135,6 +135,16 @@ struct plan_global {
 	uint32_t *slot;	      /* by probe index; UINT32_MAX: no */
 	/* Arrays of aggregates: the "other" cell, one per row and bank. */
 	uint32_t other_off;
+	/*
+	 * Hot entries: cells of the keys that a program met last on a CPU, in
+	 * the row's bank; a hit needs no map. An entry is a cell of layout
+	 * `part`, then its key; empty ones are all zeroes. hot[probe index] is
+	 * the offset of the program's first of hot_ways entries, a power of
+	 * two, each of hot_size bytes; UINT32_MAX: it has none.
+	 */
+	uint32_t *hot;
+	unsigned hot_ways;    /* 0: no program has any */
+	uint32_t hot_size;
 	unsigned lock_group;  /* or UINT_MAX */
 };
 

@@ -93,6 +93,7 @@ void ledger_read(struct session *s, const struct probe *p,
 			   (s->store->rows + (size_t)row * plan->row_size +
 			    plan->counts_off) + p->index);
 	ret->n.lock_skips += s->half_skips[p->index];
+	ret->n.map_full += s->store->late_full[p->index];
 	/*
 	 * A handler that skips counts the hit first, so this does not go below
 	 * 0 but in a row that is torn; identity_holds() tells.

@@ -66,6 +66,7 @@ void store_teardown(struct store *s)
 	free(s->settled);
 	free(s->live);
 	free(s->other_events);
+	free(s->late_full);
 	free(s->map_fd);
 }
 
@@ -121,6 +122,7 @@ void store_init_globals(struct store *s, const struct ir *ir)
 	unsigned i;
 
 	s->nprobes = ir->prog ? ir->prog->probes.n : 0;
+	s->late_full = xcalloc(s->nprobes + 1, sizeof(*s->late_full));
 	/* Handlers read the wall clock as monotonic time plus this. */
 	control->start_wall_ns =
 	    clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
@@ -240,6 +242,56 @@ void store_drain_rows(struct store *s, unsigned bank)
 	}
 }
 
+void store_batch_init(struct store_batch *b, const struct store *s, unsigned g,
+		      size_t more)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	unsigned i, hot = 0;
+
+	for (i = 0; pg->hot_ways && i < s->nprobes; i++)
+		if (pg->hot[i] != UINT32_MAX)
+			hot += pg->hot_ways;
+	b->stride = pg->key.size + pg->part.size + 8;
+	b->n = 0;
+	b->elems = xcalloc(more + (size_t)hot * s->plan->nrows + 1, b->stride);
+}
+
+/* One program's entries on one CPU. Those that were not used are not even
+ * written: most CPUs' are in no cache. */
+static void take_entries(const struct plan_global *g, uint8_t *entry,
+			 uint64_t owner, struct store_batch *b)
+{
+	const uint32_t key = g->key.size, part = g->part.size;
+	unsigned i;
+
+	for (i = 0; i < g->hot_ways; i++, entry += g->hot_size) {
+		uint8_t *e = b->elems + b->n * b->stride;
+
+		if (!cell_used(&g->part, (const uint64_t *)entry))
+			continue;
+		memcpy(e, entry + part, key);
+		memcpy(e + key, entry, part);
+		memcpy(e + key + part, &owner, 8);
+		b->n++;
+		memset(entry, 0, g->hot_size);
+	}
+}
+
+void store_take_hot(struct store *s, unsigned g, unsigned bank,
+		    struct store_batch *b)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	unsigned row, i;
+
+	for (row = 0; pg->hot_ways && row < s->plan->nrows; row++)
+		for (i = 0; i < s->nprobes; i++)
+			if (pg->hot[i] != UINT32_MAX)
+				take_entries(pg,
+					(uint8_t *)row_cell(s, row, bank,
+							    pg->hot[i]),
+					i + 1, b);
+}
+
 /*
  * Shards are cells of one element that several CPUs add to, so that they do not
  * wait for one cache line.
@@ -333,29 +385,37 @@ static int compare_elems(const void *a, const void *b, void *ctx)
 				 *(const uint8_t *const *)b);
 }
 
-void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
-		       unsigned n)
+static void merge_elem(struct store *s, unsigned g, const uint8_t *e)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
-	size_t stride = pg->key.size + pg->part.size;
-	const uint8_t **sorted = xcalloc(n + 1, sizeof(*sorted));
+	const uint64_t *cell = (const uint64_t *)(e + pg->key.size);
+	uint64_t owner = cell[pg->part.size / 8];
+
+	if (settled_merge_part(s->settled[g], e, cell) == -E2BIG && owner)
+		s->late_full[owner - 1] +=
+			cell[pg->part.off[CF_COUNT] / 8];
+}
+
+void store_merge_batch(struct store *s, unsigned g, struct store_batch *b)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	const uint8_t **sorted = xcalloc(b->n + 1, sizeof(*sorted));
 	unsigned i, nnew = 0;
 
-	for (i = 0; i < n; i++) {
-		const uint8_t *e = elems + i * stride;
+	for (i = 0; i < b->n; i++) {
+		const uint8_t *e = b->elems + i * b->stride;
 
 		/* Known keys keep their place; only new ones need an order. */
 		if (settled_cell(s->settled[g], e))
-			settled_merge_part(s->settled[g], e,
-				(const uint64_t *)(e + pg->key.size));
+			merge_elem(s, g, e);
 		else
 			sorted[nnew++] = e;
 	}
 	qsort_r(sorted, nnew, sizeof(*sorted), compare_elems, (void *)&pg->key);
 	for (i = 0; i < nnew; i++)
-		settled_merge_part(s->settled[g], sorted[i],
-			(const uint64_t *)(sorted[i] + pg->key.size));
+		merge_elem(s, g, sorted[i]);
 	free(sorted);
+	free(b->elems);
 }
 
 /* --- aggregates on settled totals ----------------------------------------- */

@@ -65,6 +65,9 @@ struct store {
 	struct live **live;
 	/* by global: samples that went to "other" */
 	uint64_t *other_events;
+	/* by probe: samples of its hot entries that a drain found no room for;
+	 * on top of probe_counts.map_full. Set by store_init_globals(). */
+	uint64_t *late_full;
 	struct htab **own; /* by global: arrays that only the host uses */
 	int *map_fd;       /* kernel: by plan map; -1 else */
 	unsigned nprobes;  /* set by store_init_globals() */
@@ -116,12 +119,29 @@ void store_emptied(struct store *s, const struct plan_global *g, unsigned bank);
 /* Orders keys: numbers signed, strings bytewise, first key first. */
 int store_key_compare(const struct plan_key *k, const void *a, const void *b);
 /*
- * Merges n cells into a keyed aggregate's totals; elems: n times key, then
- * cell. Keys that are new are taken in key order, since a kernel map does not
- * know the order they came in.
+ * What a bank holds of a keyed aggregate, from its map and from hot entries
+ * (plan.h): n times key, cell, and whose hot entry it was, as 1 + the probe's
+ * index in 8 bytes, or 0. A key may be there several times.
  */
-void store_merge_keyed(struct store *s, unsigned g, const uint8_t *elems,
-		       unsigned n);
+struct store_batch {
+	uint8_t *elems;
+	unsigned n;
+	size_t stride;
+};
+/* Room for `more` elements and for all that store_take_hot() may add. */
+void store_batch_init(struct store_batch *b, const struct store *s, unsigned g,
+		      size_t more);
+/* Moves the hot entries of that bank to the batch. Likewise only when no
+ * program can write it. */
+void store_take_hot(struct store *s, unsigned g, unsigned bank,
+		    struct store_batch *b);
+/*
+ * Merges a batch into a keyed aggregate's totals and frees it. Keys that are
+ * new are taken in key order, since a kernel map does not know the order they
+ * came in. Samples of a hot entry that find no room count as their probe's
+ * map_full (late_full), as they would have when the program flushed it.
+ */
+void store_merge_batch(struct store *s, unsigned g, struct store_batch *b);
 /* Does an array have a map of its own? Else only the host uses it. */
 static inline bool store_has_map(const struct store *s,
 				 const struct plan_global *g)

@@ -548,25 +548,23 @@ void store_kern_quiet(struct store *s)
 		kern_of(s)->quiet = true;
 }
 
-/* Puts the elements of a map of cells, summed over CPUs and shards, into one
- * block of keys and cells as store_merge_keyed() takes them. */
-static uint8_t *sum_cells(const struct plan_global *pg,
-			  const struct kern_rows *rows)
+/* Adds the elements of a map of cells, summed over CPUs and shards. */
+static void sum_cells(const struct plan_global *pg,
+		      const struct kern_rows *rows, struct store_batch *b)
 {
-	size_t step = (size_t)pg->part.size * pg->shards;
-	size_t i, stride = pg->key.size + pg->part.size;
+	size_t step = (size_t)pg->part.size * pg->shards, i;
 	/* The last cell of rows->value_size is whole: the plan rounds to 8. */
 	unsigned cpu, cpus = (unsigned)(rows->value_size / step);
-	uint8_t *out = xcalloc(rows->n + 1, stride), *e = out;
 	const uint8_t *v;
+	uint8_t *e;
 
-	for (i = 0; i < rows->n; i++, e += stride) {
+	for (i = 0; i < rows->n; i++) {
+		e = b->elems + b->n++ * b->stride;
 		memcpy(e, kern_rows_key(rows, i), pg->key.size);
 		v = kern_rows_value(rows, i);
 		for (cpu = 0; cpu < cpus; cpu++, v += step)
 			store_sum_shards(pg, v, (uint64_t *)(e + pg->key.size));
 	}
-	return out;
 }
 
 /* Bytes that reading an element's value gives. */
@@ -579,25 +577,29 @@ static size_t cells_size(const struct kern_store *k,
 }
 
 /*
- * Moves what a bank's map holds to the totals. Nobody adds to this bank any
- * more, so what was read is all there is, and deleting exactly that empties the
- * map.
+ * Moves what a bank's map and hot entries hold to the totals. Nobody adds to
+ * this bank any more, so what was read is all there is, and deleting exactly
+ * that empties the map.
  */
-static int drain_map(struct kern_store *k, unsigned g, int fd,
-		     enum map_kind kind)
+static int drain_map(struct kern_store *k, unsigned g, unsigned bank)
 {
 	const struct plan_global *pg = &k->s.plan->globals[g];
+	int fd = k->bank_fd[pg->map][bank];
+	struct store_batch b;
 	struct kern_rows rows;
-	uint8_t *elems;
 	int rc;
 
-	rc = kern_map_read(fd, pg->key.size, cells_size(k, pg, kind), &rows);
-	if (!rc && rows.n) {
-		elems = sum_cells(pg, &rows);
-		store_merge_keyed(&k->s, g, elems, (unsigned)rows.n);
-		free(elems);
-		rc = kern_map_delete(fd, &rows);
+	rc = kern_map_read(fd, pg->key.size,
+			   cells_size(k, pg, k->s.plan->maps.v[pg->map].inner),
+			   &rows);
+	if (!rc) {
+		store_batch_init(&b, &k->s, g, rows.n);
+		sum_cells(pg, &rows, &b);
+		store_take_hot(&k->s, g, bank, &b);
+		store_merge_batch(&k->s, g, &b);
 	}
+	if (!rc && rows.n)
+		rc = kern_map_delete(fd, &rows);
 	kern_rows_free(&rows);
 	return rc;
 }
@@ -684,8 +686,7 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 	/* A live map has both banks' cells in each element. */
 	if (store_is_live(pg))
 		return copy_map(k, g);
-	rc = drain_map(k, g, k->bank_fd[pg->map][bank],
-		       p->maps.v[pg->map].inner);
+	rc = drain_map(k, g, bank);
 	/* After the elements: an octave is added to its element. */
 	if (!rc && pg->grid_map != UINT32_MAX)
 		rc = drain_grid(k, g, k->bank_fd[pg->grid_map][bank]);

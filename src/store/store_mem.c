@@ -162,6 +162,15 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 		htab_clear(h);
 }
 
+static void drain_hot(struct store *s, unsigned g, unsigned bank)
+{
+	struct store_batch b;
+
+	store_batch_init(&b, s, g, 0);
+	store_take_hot(s, g, bank, &b);
+	store_merge_batch(s, g, &b);
+}
+
 /*
  * Octaves have keys of their own: the element's key, then the octave's number.
  */
@@ -201,6 +210,8 @@ static int mem_drain(struct store *s)
 		bank = m->bank[1] ? old : 0;
 		if (m->bank[bank])
 			drain_table(s, g, m, m->bank[bank]);
+		if (pg->hot_ways)
+			drain_hot(s, g, old);
 		if (pg->grid_map != UINT32_MAX)
 			drain_grid(s, g, mem->maps[pg->grid_map].bank[old]);
 		if (pg->early)

@@ -578,6 +578,57 @@ TEST(plan_shares_big_cells)
 	kit_free(&k, NULL);
 }
 
+/* Hot entries: of programs that cannot be preempted by themselves, for cells
+ * without buckets and keys that are not long; apart from all else. */
+TEST(plan_gives_hot_entries)
+{
+	struct kit k = kit_build(
+		"global c, v, h, q, d, l; "
+		"probe kernel.trace(\"sys_enter\") { c[tid()] <<< 1; "
+		"  v[execname()] <<< 2; h[1] <<< 3; q[1] <<< 4; d[1] <<< 1; "
+		"  l[1] <<< 1; if (@count(l[1]) > 5) exit() } "
+		"probe kernel.trace(\"sys_exit\") { c[tid()] <<< 1 }"
+		"probe end { print(@count(c[1]), @variance(v[\"\"]), "
+		"  @hist_log(h[1]), @quantile(q[1], 9), @distinct(d[1])) }");
+	struct plan *p = kit_plan(&k, 4);
+	const struct plan_global *c, *v;
+
+	CHECK(p != NULL);
+	c = global(p, "c");
+	v = global(p, "v");
+	CHECK_EQ(c->hot_ways, 16);
+	CHECK_EQ(c->hot_size, 16);
+	CHECK_EQ(c->hot[0] + 16 * 16, c->hot[1]);
+	CHECK_EQ(c->hot[2], UINT32_MAX);
+	CHECK(c->other_off >= c->hot[1] + 16 * 16);
+	CHECK_EQ(v->hot_size, v->part.size + 16);
+	CHECK(v->hot_ways * v->hot_size <= 1024);
+	CHECK(v->hot[0] + v->hot_ways * v->hot_size <= p->bank_size);
+	CHECK_EQ(v->hot[1], UINT32_MAX);
+	CHECK_EQ(global(p, "h")->hot_ways, 0);
+	CHECK_EQ(global(p, "q")->hot_ways, 0);
+	CHECK_EQ(global(p, "d")->hot_ways, 0);
+	CHECK_EQ(global(p, "l")->hot_ways, 0);
+	kit_free(&k, NULL);
+}
+
+/* Many CPUs: fewer entries each, and all of them in a megabyte. */
+TEST(plan_bounds_hot_entries)
+{
+	struct kit k = kit_build(
+		"global a; probe kernel.trace(\"sys_enter\") "
+		"{ a[tid(), execname()] <<< 1 } "
+		"probe end { print(@count(a[1, \"\"])) }");
+	struct plan *p = kit_plan(&k, 4096);
+	const struct plan_global *a;
+
+	CHECK(p != NULL);
+	a = global(p, "a");
+	CHECK_EQ(a->hot_size, 32);
+	CHECK_EQ(a->hot_ways, 8);
+	kit_free(&k, NULL);
+}
+
 TEST(plan_refuses_what_does_not_fit)
 {
 	struct kit k = kit_build(

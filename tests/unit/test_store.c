@@ -342,17 +342,71 @@ TEST(new_keys_of_a_kernel_map_come_in_key_order)
 		  {kit_key1("m"), {1, 6}},
 		  {kit_key1("a"), {1, 7}}};
 	uint32_t size = k->globals[KIT_K].cell.size;
-	uint8_t elems[3 * sizeof(e[0])];
+	struct store_batch b;
 	const uint8_t **keys;
 
+	store_batch_init(&b, k->store, KIT_K, 3);
 	for (int i = 0; i < 3; i++)
-		memcpy(elems + i * (16 + size), &e[i], 16 + size);
+		memcpy(b.elems + b.n++ * b.stride, &e[i], 16 + size);
 	store_agg_add(k->store, KIT_K, &e[0].key, 1);
-	store_merge_keyed(k->store, KIT_K, elems, 3);
+	store_merge_batch(k->store, KIT_K, &b);
 	CHECK_EQ(store_agg_keys(k->store, KIT_K, &keys), 3);
 	CHECK_STR((const char *)keys[0], "z");
 	CHECK_STR((const char *)keys[1], "a");
 	CHECK_STR((const char *)keys[2], "m");
+	kit_free(k);
+}
+
+/* A hot entry of probe 0 as a program leaves it: n samples, all of them v. */
+static void set_hot(struct kit *k, unsigned cpu, unsigned way, const char *key,
+		    unsigned n, int64_t v)
+{
+	const struct plan_global *g = &k->globals[KIT_K];
+	unsigned bank = ((struct control *)k->store->control)->bank;
+	struct kit_key1 made = kit_key1(key);
+	uint8_t *entry = (uint8_t *)kit_cell(k, cpu, bank, false) + g->hot[0] +
+			 way * g->hot_size;
+
+	while (n--)
+		cell_add(&g->part, (uint64_t *)entry, v);
+	memcpy(entry + g->part.size, &made, sizeof(made));
+}
+
+/* Entries of both banks and all CPUs are drained once, those of one key added
+ * up; what finds no room is in "other" and in the probe's count. */
+TEST(hot_entries_are_drained)
+{
+	struct kit *k = kit_new(NULL);
+	struct kit_key1 a = kit_key1("a"), b = kit_key1("b");
+	const uint8_t **keys;
+	struct cell *l = &k->globals[KIT_K].cell;
+
+	store_agg_add(k->store, KIT_K, &b, 1);
+	set_hot(k, 0, 0, "b", 2, 10);
+	set_hot(k, 0, 1, "a", 3, 100);
+	set_hot(k, 1, 0, "a", 4, 1000);
+	CHECK_EQ(store_drain(k->store), 0);
+	set_hot(k, 1, 1, "a", 1, 5);
+	CHECK_EQ(store_drain(k->store), 0);
+	CHECK_EQ(store_drain(k->store), 0);
+	CHECK_EQ(store_agg_keys(k->store, KIT_K, &keys), 2);
+	CHECK_STR((const char *)keys[0], "b");
+	CHECK_EQ(stat_of(k, KIT_K, &a, STAT_COUNT), 8);
+	CHECK_EQ(stat_of(k, KIT_K, &a, STAT_SUM), 4305);
+	CHECK_EQ(stat_of(k, KIT_K, &b, STAT_SUM), 21);
+	CHECK_EQ(k->store->late_full[0], 0);
+	set_hot(k, 0, 0, "c", 1, 1);
+	set_hot(k, 0, 1, "d", 1, 1);
+	set_hot(k, 1, 0, "e", 6, 1);
+	set_hot(k, 1, 1, "f", 7, 1);
+	CHECK_EQ(store_drain(k->store), 0);
+	CHECK_EQ(store_agg_keys(k->store, KIT_K, &keys), 4);
+	CHECK_EQ(k->store->late_full[0], 13);
+	CHECK_EQ(k->store->other_events[KIT_K], 13);
+	CHECK(store_agg_other(k->store, KIT_K));
+	if (store_agg_other(k->store, KIT_K))
+		CHECK_EQ(store_agg_other(k->store, KIT_K)[l->off[CF_COUNT] / 8],
+			 13);
 	kit_free(k);
 }
 

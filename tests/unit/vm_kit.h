@@ -37,6 +37,7 @@ struct kit {
 	struct plan_global globals[KIT_GLOBALS];
 	struct var var[KIT_GLOBALS];
 	uint32_t slot[2];
+	uint32_t hot[2];
 	struct gen gen;
 	struct store *store;
 	struct vm *vm;
@@ -126,6 +127,9 @@ static inline void kit_globals(struct kit *k)
 	k->globals[KIT_K].cell =
 	    cell_layout(1u << STAT_SUM, HIST_NONE, 0, 0, 0);
 	k->globals[KIT_K].part = k->globals[KIT_K].cell;
+	k->hot[1] = UINT32_MAX;
+	k->globals[KIT_K].hot = k->hot;
+	k->globals[KIT_K].hot_ways = 2;
 	k->globals[KIT_K].map = KIT_MAP_K;
 	k->globals[KIT_K].other_off = k->globals[KIT_S].cell.size;
 }
@@ -154,8 +158,12 @@ static inline void kit_plan(struct kit *k)
 	p->ncpus = p->nrows = KIT_CPUS;
 	p->counts_off = 0;
 	p->bank_off = sizeof(struct probe_counts);
+	k->globals[KIT_K].hot_size =
+	    k->globals[KIT_K].part.size + k->globals[KIT_K].key.size;
 	p->bank_size =
 	    k->globals[KIT_S].cell.size + k->globals[KIT_K].cell.size;
+	k->hot[0] = p->bank_size;
+	p->bank_size += 2 * k->globals[KIT_K].hot_size;
 	p->row_size = (p->bank_off + 2 * p->bank_size + 63) & ~63u;
 	p->control_size = sizeof(struct control) + 8;
 	p->globals = k->globals;
