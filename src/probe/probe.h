@@ -208,12 +208,17 @@ int probe_resolve(struct compile *c, const struct point *pt,
  * n->u.target.access (of the N_TARGET or N_ARROW; for & of n's operand),
  * n->type and n->width. 0, or -1 having reported why (nothing when quiet).
  *
- * probe_cast: @cast(p, "type"[, "module"])->f; @var is refused as yet.
+ * probe_cast: @cast(p, "type"[, "module"])->f, @var("name"[, "module"])->f; p
+ * is the probe that they stand in, or NULL.
+ * probe_var: @var of the kernel; probe_var_address: n is the & of it, which has
+ * not been resolved: that needs no type.
  * probe_arrow: value->f, where type is what is known of the value's pointer:
  * struct var.ctype, or access.type of a target.
  * probe_address: n is an N_ADDRESS whose operand has been resolved.
  */
 int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet);
+int probe_var(struct compile *c, struct node *n, bool quiet);
+int probe_var_address(struct compile *c, struct node *n, bool quiet);
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet);
 int probe_address(struct compile *c, struct node *n, bool quiet);

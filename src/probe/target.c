@@ -71,55 +71,90 @@ static int no_types(struct compile *c, const struct node *n, bool quiet)
 	return -1;
 }
 
-/* "kernel", "kernel<linux/sched.h>", "a:kernel:b": one that is the kernel. A
- * header or a program's own types need what is not read as yet. */
-static bool module_has_kernel(const char *module)
+/* The type as seen through a pointer into user space. */
+static const struct ctype *in_user_space(struct compile *c,
+					 const struct ctype *t)
 {
-	while (module && *module) {
-		size_t len = strcspn(module, ":");
+	struct ctype *tag = arena_new_of(c->a, struct ctype);
 
-		if (!strncmp(module, "kernel", 6) &&
-		    (len == 6 || module[6] == '<'))
+	tag->kind = CT_TAG;
+	tag->name = "user";
+	tag->to = t;
+	tag->filled = true;
+	return tag;
+}
+
+/* Headers of the kernel; in a program's probe they are the programs'. */
+static bool is_kernel_header(const char *m, bool in_program)
+{
+	static const char *const dirs[] = {"linux/", "net/", "asm", "scsi/"};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (!in_program && *m == '<' &&
+		    !strncmp(m + 1, dirs[i], strlen(dirs[i])))
 			return true;
+	return !strncmp(m, "kernel", 6) && (!m[6] || m[6] == '<');
+}
+
+/*
+ * What a @cast names, from the first of its modules that has it. "kernel" and
+ * "kernel<linux/sched.h>" are the kernel; so is a header of programs, whose
+ * structures are the kernel's as far as system calls pass them, but their
+ * addresses are of user space; else it is a module of the kernel's.
+ */
+static const struct ctype *find_cast(struct compile *c, const char *name,
+				     const char *module, bool in_program,
+				     bool *ret_user)
+{
+	const struct ctype *t = NULL;
+
+	*ret_user = false;
+	if (!module)
+		return types_find(c, name);
+	while (*module && !t) {
+		size_t len = strcspn(module, ":");
+		const char *m = str_intern(c->str, module, len);
+		bool kernel = is_kernel_header(m, in_program);
+
+		t = kernel || *m == '<' ? types_find(c, name)
+					: types_find_in(c, m, name);
+		*ret_user = !kernel && *m == '<';
 		module += len;
 		module += *module == ':';
 	}
-	return !module;
+	return t;
 }
 
 int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 {
-	const char *name = n->u.target.cast;
+	const char *name = n->u.target.cast, *module = n->u.target.module;
+	bool in_program = p && p->guard == GUARD_PREEMPTIBLE, user;
 	const struct ctype *t, *plain;
 	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
 	int rc = uvar_cast(c, p, n, quiet);
 
 	if (rc <= 0)
 		return rc;
-
-	if (strcmp(n->u.target.name, "@cast")) {
-		if (!quiet)
-			complain(c, NOT_YET, &n->span, n->u.target.name);
-		return -1;
-	}
-	if (!module_has_kernel(n->u.target.module)) {
-		if (!quiet)
-			complain(c, NOT_YET, &n->span,
-				 "@cast to types outside the kernel");
-		return -1;
-	}
+	if (!strcmp(n->u.target.name, "@var"))
+		return probe_var(c, n, quiet);
 	if (no_types(c, n, quiet))
 		return -1;
-	t = types_find(c, name);
+	t = find_cast(c, name, module, in_program, &user);
 	if (!t) {
 		if (!quiet)
-			complain(c, NO_CAST_TYPE, &n->span, name, "");
+			complain(c, NO_CAST_TYPE, &n->span, name,
+				 module && *module == '<'
+				 ? " in the kernel (headers are not read)"
+				 : "");
 		return -1;
 	}
 	/* The value is a pointer to what is named, unless a pointer is. */
 	plain = ctype_strip(t);
 	if (!plain || plain->kind != CT_PTR)
-		t = ctype_pointer_to(c, t);
+		t = ctype_pointer_to(c, user ? in_user_space(c, t) : t);
+	else if (user)
+		t = ctype_pointer_to(c, in_user_space(
+			c, ctype_fill(plain)->to));
 	return target_tail(c, n, &base, t, quiet);
 }
 

@@ -725,7 +725,6 @@ static void resolve_deref(struct scope *sc, struct node *n, enum builtin_id id)
 
 static void resolve_atword(struct scope *sc, struct node *n)
 {
-	struct compile *c = sc->s->c;
 	const char *word = n->u.atword.word;
 
 	if (!strcmp(word, "@probewrite")) {
@@ -738,10 +737,8 @@ static void resolve_atword(struct scope *sc, struct node *n)
 	if (!strcmp(word, "@kderef") || !strcmp(word, "@uderef"))
 		resolve_deref(sc, n,
 			      word[1] == 'k' ? BI_KERNEL_READ : BI_USER_READ);
-	else if (!strcmp(word, "@enum") || !strcmp(word, "@const"))
-		target_constant(sc, n);
 	else
-		complain(c, NOT_YET, &n->span, word);
+		word_resolve(sc, n);
 }
 
 static void resolve_try(struct scope *sc, struct node *n)
@@ -766,7 +763,8 @@ static void resolve_target(struct scope *sc, struct node *n)
 		complain(sc->s->c, COND_TARGET, &n->span);
 		return;
 	}
-	node_each_child(n, child_resolve, sc);
+	if (!target_waits(sc, n))
+		node_each_child(n, child_resolve, sc);
 	target_resolve(sc, n);
 }
 

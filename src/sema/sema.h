@@ -103,14 +103,20 @@ struct var *resolve_global(struct sema *s, const char *name,
 struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 				 const char *name, enum type type);
 
+/* --- words.c */
+/* @enum, @const, @enumname, registers, @perf. */
+void word_resolve(struct scope *sc, struct node *n);
+/* Of @enum and @const: is there such a constant? */
+bool word_defined(struct scope *sc, struct node *n);
+
 /* --- targets.c */
 /* n: N_TARGET, N_ARROW or N_ADDRESS whose children are resolved. */
 void target_resolve(struct scope *sc, struct node *n);
+/* &@var(): its operand is resolved together with it. */
+bool target_waits(const struct scope *sc, const struct node *n);
 bool target_defined(struct scope *sc, struct node *n);
 /* returnval() becomes $return where no register has it. */
 bool target_returnval(struct scope *sc, struct node *n);
-/* @enum("NAME") and @const("NAME") become numbers. */
-void target_constant(struct scope *sc, struct node *n);
 /* Notes what v points to, if value says so. */
 void target_assigned(struct sema *s, struct var *v, const struct node *value);
 /* The same of what a function returns. */

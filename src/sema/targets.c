@@ -171,9 +171,27 @@ void target_returned(struct sema *s, struct function *f,
 
 /* --- expressions ---------------------------------------------------------- */
 
+/* Is this the handler of a probe of user space? */
+static bool in_program(const struct scope *sc)
+{
+	return sc->probe && sc->probe->guard == GUARD_PREEMPTIBLE;
+}
+
 static int resolve_free(struct scope *sc, struct node *n, bool quiet)
 {
 	return probe_cast(sc->s->c, sc->probe, n, quiet);
+}
+
+/* &@var("x") of the kernel, not of a program: known without a type. */
+static bool is_var_address(const struct scope *sc, const struct node *n)
+{
+	const struct node *a = n->kind == N_ADDRESS ? n->u.unary.a : NULL;
+
+	if (!a || a->kind != N_TARGET || a->u.target.parts.n ||
+	    strcmp(a->u.target.name, "@var"))
+		return false;
+	return a->u.target.module ? !strchr(a->u.target.module, '/')
+				  : !in_program(sc);
 }
 
 static int resolve_target(struct scope *sc, struct node *n, bool quiet)
@@ -288,6 +306,11 @@ static bool becomes_entry(struct scope *sc, struct node *n)
 	return true;
 }
 
+bool target_waits(const struct scope *sc, const struct node *n)
+{
+	return is_var_address(sc, n);
+}
+
 void target_resolve(struct scope *sc, struct node *n)
 {
 	bool quiet = sc->s->c->set.skip_badvars && !sc->trial;
@@ -304,7 +327,9 @@ void target_resolve(struct scope *sc, struct node *n)
 		rc = resolve_arrow(sc, n, quiet);
 		break;
 	default:
-		rc = resolve_address(sc, n, quiet);
+		rc = is_var_address(sc, n)
+			 ? probe_var_address(sc->s->c, n, quiet)
+			 : resolve_address(sc, n, quiet);
 		break;
 	}
 	if (rc && quiet)
@@ -329,42 +354,16 @@ bool target_returnval(struct scope *sc, struct node *n)
 	return true;
 }
 
-static bool constant(struct compile *c, const struct node *n, int64_t *ret)
-{
-	const struct node *a =
-	    n->u.atword.args.n ? n->u.atword.args.v[0] : NULL;
-
-	return a && a->kind == N_STR && types_constant(c, a->u.str, ret);
-}
-
-void target_constant(struct scope *sc, struct node *n)
-{
-	struct compile *c = sc->s->c;
-	const char *missing;
-	struct diag *d;
-	int64_t v = 0;
-
-	if (!constant(c, n, &v)) {
-		d = complain(c, NO_CONSTANT, &n->span, n->u.atword.word);
-		missing = types_missing(c);
-		if (missing)
-			diag_note(c->diag, d, NULL, "%s", missing);
-	}
-	n->kind = N_NUM;
-	n->type = TY_LONG;
-	n->u.num = v;
-}
-
 bool target_defined(struct scope *sc, struct node *n)
 {
 	struct compile *c = sc->s->c;
 	struct node *copy = node_clone(c->a, n);
 	bool was = sc->trial;
 	unsigned since;
-	int64_t value;
 
-	if (n->kind == N_ATWORD)
-		return constant(c, n, &value);
+	if (n->kind == N_ATWORD && (!strcmp(n->u.atword.word, "@enum") ||
+				    !strcmp(n->u.atword.word, "@const")))
+		return word_defined(sc, n);
 	if (n->kind == N_ENTRY)
 		return n->u.unary.a->kind == N_TARGET &&
 		       entry_reaches(sc, n->u.unary.a);

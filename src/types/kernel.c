@@ -238,11 +238,11 @@ const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t)
 	return p;
 }
 
-const struct ctype *types_find(struct compile *c, const char *name)
+static const struct ctype *find_in(struct ctypes *t, const char *name)
 {
-	struct ctypes *t = kernel(c);
+	struct compile *c = t->c;
 	const struct ctype *ct;
-	size_t len = strlen(name);
+	size_t len;
 	unsigned stars = 0;
 	char *plain;
 
@@ -263,6 +263,52 @@ const struct ctype *types_find(struct compile *c, const char *name)
 	while (ct && stars--)
 		ct = ctype_pointer_to(c, ct);
 	return ct;
+}
+
+const struct ctype *types_find(struct compile *c, const char *name)
+{
+	return find_in(kernel(c), name);
+}
+
+const struct ctype *types_find_in(struct compile *c, const char *module,
+				  const char *name)
+{
+	/* A module's BTF continues the kernel's: both are searched. */
+	struct ctypes *t = module_types(c, module);
+
+	return find_in(t->btf ? t : kernel(c), name);
+}
+
+/* The section of variables that each CPU has a copy of. */
+static bool in_percpu_section(struct ctypes *t, uint32_t var)
+{
+	for (uint32_t id = 1; id < btf__type_cnt(t->btf); id++) {
+		const struct btf_type *r = btf__type_by_id(t->btf, id);
+		const struct btf_var_secinfo *s;
+		const char *name;
+
+		if (!btf_is_datasec(r))
+			continue;
+		name = btf__str_by_offset(t->btf, r->name_off);
+		if (!name || !strstr(name, "percpu"))
+			continue;
+		s = btf_var_secinfos(r);
+		for (unsigned i = 0; i < btf_vlen(r); i++)
+			if (s[i].type == var)
+				return true;
+	}
+	return false;
+}
+
+const struct ctype *types_variable(struct compile *c, const char *module,
+				   const char *name, bool *ret_percpu)
+{
+	struct ctypes *t = module_types(c, module);
+	uint32_t id = find_id(t, name, BTF_KIND_VAR);
+	const struct btf_type *r = id ? btf__type_by_id(t->btf, id) : NULL;
+
+	*ret_percpu = r && in_percpu_section(t, id);
+	return r ? ctype_of_id(t, r->type) : NULL;
 }
 
 uint32_t types_function_id(struct compile *c, const char *name)

@@ -96,3 +96,31 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 	fclose(f);
 	return 0;
 }
+
+int ksyms_variable(struct compile *c, const char *module, const char *name,
+		   uint64_t *ret_addr)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char *line = NULL, *sym, *mod, type;
+	size_t cap = 0;
+	int n = 0;
+
+	(void)c;
+	*ret_addr = 0;
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0) {
+		uint64_t addr = strtoull(line, NULL, 16);
+
+		/* Data, zeroed, read-only, weak; absolute: of each CPU. */
+		if (!split_line(line, &type, &sym, &mod) ||
+		    !strchr("dDbBrRvVaA", type) || strcmp(sym, name) ||
+		    strcmp(mod, module))
+			continue;
+		*ret_addr = addr;
+		n++;
+	}
+	free(line);
+	fclose(f);
+	return n;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the kernel and its modules, from /proc/kallsyms. */
+/* Functions and variables of the kernel, from /proc/kallsyms. */
 #ifndef TYPES_KSYMS_H
 #define TYPES_KSYMS_H
 
@@ -19,5 +19,14 @@ typedef VEC(struct ksym) ksym_list;
  */
 int ksyms_find(struct compile *c, const char *module, const char *name,
 	       ksym_list *ret);
+
+/*
+ * Address of the variable of that name ("": of the kernel itself). Returns how
+ * many there are (static variables of one name exist in several files): the
+ * address is good when it is 1 and not 0, which it is for who may not see it.
+ * Or a negative errno.
+ */
+int ksyms_variable(struct compile *c, const char *module, const char *name,
+		   uint64_t *ret_addr);
 
 #endif

@@ -46,6 +46,15 @@ const struct ctype *types_function(struct compile *c, const char *module,
  * -ENOENT. Modules are not listed.
  */
 int types_functions(struct compile *c, const char *glob, name_vec *ret);
+/*
+ * Type of a variable of a module ("": the kernel); *ret_percpu: each CPU has
+ * its own. NULL: BTF does not know it; most kernels describe only those.
+ */
+const struct ctype *types_variable(struct compile *c, const char *module,
+				   const char *name, bool *ret_percpu);
+/* types_find() among a module's own types first. */
+const struct ctype *types_find_in(struct compile *c, const char *module,
+				  const char *name);
 /* BTF ids for BPF_PROG_LOAD: of a typedef btf_trace_NAME, of a function; 0:
  * there is none. */
 uint32_t types_tracepoint_id(struct compile *c, const char *name);
