@@ -8,6 +8,10 @@
 
 /* --- emission ------------------------------------------------------------- */
 
+/*
+ * Not laid out yet: block_start() does that. Blocks that are never started are
+ * never part of the function.
+ */
 struct ir_block *block_new(struct build *b)
 {
 	struct ir_block *blk = arena_new_of(b->a, struct ir_block);
@@ -26,12 +30,14 @@ void block_start(struct build *b, struct ir_block *blk)
 	b->cur = blk;
 }
 
+/* Same token, not only same position: messages name the token. */
 static bool same_place(const struct span *x, const struct span *y)
 {
 	return x->src == y->src && x->line == y->line && x->col == y->col &&
 	       x->text == y->text && x->kind == y->kind;
 }
 
+/* The index of the current place in ir.locs; each instruction has one. */
 static uint32_t loc_here(struct build *b)
 {
 	struct ir_loc l = {.span = b->here, .caller = b->scope->caller};
@@ -48,6 +54,7 @@ static uint32_t loc_here(struct build *b)
 	return n;
 }
 
+/* A node that a pass made has no line: the place around it then stands. */
 struct span build_at(struct build *b, const struct span *at)
 {
 	struct span old = b->here;
@@ -57,6 +64,10 @@ struct span build_at(struct build *b, const struct span *at)
 	return old;
 }
 
+/*
+ * args has nargs values; the instruction takes copies. Behind a terminator a
+ * block that nothing leads to is opened, so that callers need not ask.
+ */
 struct ir_ins *emit_n(struct build *b, enum ir_op op, unsigned nargs,
 		      const struct ir_val *args)
 {
@@ -96,6 +107,7 @@ struct ir_val emit_num(struct build *b, enum ir_op op, struct ir_val x,
 	return val_reg(r);
 }
 
+/* The result goes to dst, which is a register that exists already. */
 void emit_to(struct build *b, enum ir_op op, uint32_t dst, struct ir_val x,
 	     struct ir_val y)
 {
@@ -105,6 +117,7 @@ void emit_to(struct build *b, enum ir_op op, uint32_t dst, struct ir_val x,
 	i->has_dst = true;
 }
 
+/* Nothing to jump from behind a return. */
 void emit_jmp(struct build *b, struct ir_block *to)
 {
 	if (!b->cur)
@@ -112,6 +125,7 @@ void emit_jmp(struct build *b, struct ir_block *to)
 	emit(b, OP_JMP, NOVAL, NOVAL, NOVAL)->target[0] = to;
 }
 
+/* *v is a number: yes unless it is 0. */
 void emit_br(struct build *b, struct ir_val v, struct ir_block *yes,
 	     struct ir_block *no)
 {
@@ -121,6 +135,7 @@ void emit_br(struct build *b, struct ir_val v, struct ir_block *yes,
 	i->target[1] = no;
 }
 
+/* A string is cut or padded to the register's width by SMOV. */
 void emit_mov(struct build *b, uint32_t r, struct ir_val v)
 {
 	if (v.kind == VAL_REG && v.reg == r)
@@ -128,6 +143,10 @@ void emit_mov(struct build *b, uint32_t r, struct ir_val v)
 	emit_to(b, b->f->regs.v[r].is_str ? OP_SMOV : OP_MOV, r, v, NOVAL);
 }
 
+/*
+ * Registers are never used again for something else here: gen/ finds out which
+ * may share a place.
+ */
 uint32_t tmp_num(struct build *b)
 {
 	return func_reg(b->a, b->f, 0, NULL);
@@ -154,11 +173,13 @@ void emit_raise(struct build *b, struct ir_val text, int64_t flags)
 {
 	const struct handler *h = b->handler;
 
+	/* Without a catch block around, the handler ends. */
 	if (!h || (flags & RAISE_UNCATCHABLE)) {
 		emit(b, OP_RAISE, text, NOVAL, NOVAL)->num = flags;
 		return;
 	}
 	if (h->named) {
+		/* No text: the pending error's own, which only the host has. */
 		if (text.kind == VAL_NONE)
 			emit_to(b, OP_TAKEERR, h->text, NOVAL, NOVAL);
 		else
@@ -167,7 +188,10 @@ void emit_raise(struct build *b, struct ir_val text, int64_t flags)
 	emit_jmp(b, h->block);
 }
 
-/* Opens the failure block; the caller fills it, then calls fail_close(). */
+/*
+ * Opens the failure block; the caller fills it, then calls fail_close(). The
+ * instruction at hand is the last of its block now.
+ */
 static struct ir_block *fail_open(struct build *b, struct ir_ins *i)
 {
 	struct ir_block *ok = block_new(b);
@@ -186,7 +210,11 @@ void emit_fail(struct build *b, struct ir_ins *i, const char *text)
 	block_start(b, ok);
 }
 
-/* head, the number in hexadecimal, tail: as a format of our own. */
+/*
+ * head, the number in hexadecimal, tail: as a format of our own. The format of
+ * the text is put together where the error happens: in the kernel nobody could
+ * do it later.
+ */
 static struct fmt *fault_fmt(struct build *b, const char *head,
 			     const char *tail)
 {
@@ -210,8 +238,10 @@ void emit_fail_num(struct build *b, struct ir_ins *i, const char *head,
 {
 	struct ir_block *ok = fail_open(b, i);
 
+	/* A catch block that does not ask for the text does not pay for it. */
 	if (!b->handler || b->handler->named) {
 		struct fmt *f = fault_fmt(b, head, tail);
+		/* As long as both pieces and 16 digits. */
 		uint32_t t = tmp_str(b, 96);
 		struct ir_ins *s = emit(b, OP_SPRINT, num, NOVAL, NOVAL);
 
@@ -228,6 +258,9 @@ void emit_fail_num(struct build *b, struct ir_ins *i, const char *head,
 
 /* --- scopes --------------------------------------------------------------- */
 
+/*
+ * By the scope: an inlined function's local is another register at each call.
+ */
 uint32_t local_reg(struct build *b, const struct var *v)
 {
 	struct scope *s = b->scope;
@@ -246,6 +279,10 @@ uint32_t local_reg(struct build *b, const struct var *v)
 	return s->reg[v->index] - 1;
 }
 
+/*
+ * From the first-th on: a function's parameters come first in its locals and
+ * have their values. In the language a variable starts as 0 or "".
+ */
 void scope_init(struct build *b, struct scope *s, struct var **locals,
 		unsigned n, unsigned first)
 {
@@ -258,7 +295,11 @@ void scope_init(struct build *b, struct scope *s, struct var **locals,
 	}
 }
 
-/* Search for loops, and for calls that lead to some or come back. */
+/*
+ * Search for loops, and for calls that lead to some or come back. In a host
+ * function each call counts, since the callee may be anything; in kernel
+ * handlers calls are inlined, so only what is in them matters.
+ */
 struct loop_search {
 	struct build *b;
 	bool found;
@@ -330,6 +371,7 @@ static struct ir_func *func_new(struct build *b, enum ir_kind kind,
 	return f;
 }
 
+/* State that no function inherits from the one before. */
 static void func_begin(struct build *b, struct ir_func *f, struct scope *s)
 {
 	b->f = f;
@@ -343,6 +385,10 @@ static void func_begin(struct build *b, struct ir_func *f, struct scope *s)
 	block_start(b, block_new(b));
 }
 
+/*
+ * One version of a handler. The same tree is built twice for timers that may be
+ * kicked; building changes no tree.
+ */
 static void build_probe(struct build *b, struct probe *p, enum place place)
 {
 	struct scope s = {0};
@@ -354,11 +400,16 @@ static void build_probe(struct build *b, struct probe *p, enum place place)
 	b->probe = p;
 	func_begin(b, f, &s);
 	b->here = p->span;
+	/*
+	 * Counting costs an instruction a statement, so only where a handler
+	 * could exceed the limit: loops, or more statements than it allows.
+	 */
 	b->counting = !b->c->set.suppress_time_limits &&
 		      (body_loops(b, p->body) ||
 		       (p->body && stmt_weight(p->body) >=
 		       b->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE]));
 	scope_init(b, &s, p->locals.v, p->locals.n, 0);
+	/* A probe's own if (...): false ends the handler before it began. */
 	if (p->cond) {
 		struct ir_block *run = block_new(b), *skip = block_new(b);
 
@@ -371,6 +422,7 @@ static void build_probe(struct build *b, struct probe *p, enum place place)
 		region(b, p->body, 0);
 	if (b->cur)
 		emit_n(b, OP_RET, 0, NULL);
+	/* What follows a return or an exit was built, and is not reached. */
 	ir_prune(b->a, f);
 }
 
@@ -385,6 +437,10 @@ static void build_function(struct build *b, struct ir_func *f)
 	func_begin(b, f, &first);
 	b->here = fn->span;
 	b->counting = !b->c->set.suppress_time_limits;
+	/*
+	 * Registers 0 to nparams - 1 are the parameters as the caller gave
+	 * them; each overload copies them, since a body may change its own.
+	 */
 	for (unsigned i = 0; i < fn->params.n; i++) {
 		struct var *v = fn->params.v[i];
 
@@ -406,6 +462,7 @@ static void build_function(struct build *b, struct ir_func *f)
 		scope_init(b, &s, fn->locals.v, fn->locals.n, fn->params.n);
 		if (fn->body)
 			region(b, fn->body, 0);
+		/* Without a return statement a function gives 0 or "". */
 		if (b->cur && f->has_ret) {
 			struct ir_val v = f->ret_reg_type ?
 				val_str(build_text(b, "")) : val_num(0);
@@ -417,6 +474,7 @@ static void build_function(struct build *b, struct ir_func *f)
 		block_start(b, s.overload);
 	}
 	b->scope = &first;
+	/* The last overload's `next` leads here. */
 	emit_raise(b, val_str(build_text(b, "all functions exhausted")), 0);
 	ir_prune(b->a, f);
 }
@@ -437,10 +495,15 @@ static void build_kicked(struct build *b, struct probe *p)
 		return;
 	build_probe(b, p, PLACE_KERNEL);
 	f = b->f;
+	/* The version that was built last is taken back. */
 	if (f->nblocks > BLOCKS_MAX || body_loops(b, p->body))
 		b->ir->funcs.n--;
 }
 
+/*
+ * Functions are queued as calls to them are met: what nobody calls on the host
+ * has no host version.
+ */
 struct ir *ir_build(struct compile *c, struct program *p)
 {
 	struct build b = {.c = c, .a = c->a, .p = p};

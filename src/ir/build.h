@@ -29,6 +29,7 @@ struct scope {
 	int32_t caller;	     /* loc of the inlined call, -1 */
 };
 
+/* The innermost loop around: where break and continue lead. */
 struct loop {
 	struct loop *up;
 	struct ir_block *brk, *cont;
@@ -42,12 +43,16 @@ struct handler {
 	bool named;
 };
 
+/* One program being built; most of it is about the function at hand. */
 struct build {
 	struct compile *c;
 	struct arena *a;
-	struct ir *ir;
+	struct ir *ir; /* what is being made */
 	struct program *p;
-	struct ir_func *f;
+	struct ir_func *f; /* the function being built */
+	/*
+	 * where instructions go; NULL behind a terminator. The last in layout.
+	 */
 	struct ir_block *cur, *last;
 	struct scope *scope;
 	struct loop *loop;
@@ -60,7 +65,7 @@ struct build {
 	uint8_t *loops;	     /* by function index: does it loop? */
 	VEC(struct ir_func *) queue;
 	struct span here;    /* place of what is being built */
-	unsigned loop_depth;
+	unsigned loop_depth; /* of blocks made now */
 };
 
 /* --- build.c: emission ---------------------------------------------------- */
@@ -103,7 +108,7 @@ void emit_raise(struct build *b, struct ir_val text, int64_t flags);
 /* Sets the place; returns what it was. */
 struct span build_at(struct build *b, const struct span *at);
 const char *build_text(struct build *b, const char *s);
-/* Register of a local in the current scope. */
+/* Register of a local in the current scope. Fresh at first use. */
 uint32_t local_reg(struct build *b, const struct var *v);
 /* Does the function, or what it calls, loop or recurse? */
 bool body_loops(struct build *b, struct node *body);
@@ -118,6 +123,10 @@ void expr_list(struct build *b, struct node **n, unsigned count,
 /* Branches on a condition, short circuits included. */
 void cond(struct build *b, struct node *n, struct ir_block *yes,
 	  struct ir_block *no);
+/*
+ * x op y with the language's rules: division by 0 raises, strings concatenate.
+ * at: the operator's place.
+ */
 struct ir_val expr_arith(struct build *b, enum oper op, struct ir_val x,
 			 struct ir_val y, const struct span *at);
 struct ir_val expr_assign(struct build *b, struct node *n, bool want);
@@ -127,6 +136,7 @@ void assign_var(struct build *b, struct var *v, struct ir_val val);
 /* The variable of a N_NAME or N_INDEX; its keys. A wildcard sets its bit. */
 struct var *lvalue(struct build *b, struct node *n, struct ir_val *keys,
 		   unsigned *ret_nkeys, uint32_t *ret_wild);
+/* keys, then extra, as the op wants them; the global goes with it. */
 struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
 			  const struct ir_val *keys, unsigned nkeys,
 			  const struct ir_val *extra, unsigned nextra);
@@ -134,6 +144,7 @@ struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
 void emit_fail_full(struct build *b, struct ir_ins *i, const struct var *g);
 struct ir_val expr_index(struct build *b, struct node *n);
 struct ir_val expr_in(struct build *b, struct node *n);
+/* want false is not asked: the value is always computed. */
 struct ir_val expr_stat(struct build *b, struct node *n);
 struct ir_val expr_hist_at(struct build *b, struct node *hist,
 			   struct node *index, const struct span *at);
@@ -141,6 +152,7 @@ void stmt_delete(struct build *b, struct node *n);
 void stmt_foreach(struct build *b, struct node *n);
 struct ir_val expr_call(struct build *b, struct node *n, bool want);
 struct ir_val expr_print(struct build *b, struct node *n, bool want);
+/* address: &$x->y, the place instead of what is there. */
 struct ir_val expr_target(struct build *b, struct node *n, bool address);
 /* The number of |size| bytes at addr (negative: signed), with its failure edge
  * for a fault. */

@@ -8,6 +8,7 @@
 
 /* --- elements ------------------------------------------------------------- */
 
+/* op.def: keys first, then what else the op takes. */
 struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
 			  const struct ir_val *keys, unsigned nkeys,
 			  const struct ir_val *extra, unsigned nextra)
@@ -24,6 +25,7 @@ struct ir_ins *emit_keyed(struct build *b, enum ir_op op, struct var *g,
 	return i;
 }
 
+/* Both texts are the reference's: the second when the size is the default. */
 void emit_fail_full(struct build *b, struct ir_ins *i, const struct var *g)
 {
 	if (g->wrap)
@@ -36,7 +38,10 @@ void emit_fail_full(struct build *b, struct ir_ins *i, const struct var *g)
 		emit_fail(b, i, "Array overflow, check MAXMAPENTRIES");
 }
 
-/* Keys of an index; a wildcard is 0 or "" and its bit in *ret_wild. */
+/*
+ * Keys of an index; a wildcard is 0 or "" and its bit in *ret_wild. Keys are
+ * evaluated from left to right, wildcards left out.
+ */
 static unsigned index_keys(struct build *b, const struct var *g,
 			   const node_list *list, struct ir_val *keys,
 			   uint32_t *ret_wild)
@@ -46,6 +51,7 @@ static unsigned index_keys(struct build *b, const struct var *g,
 	unsigned n = 0, at = 0;
 	uint32_t wild = 0;
 
+	/* More keys than KEYS_MAX were refused by sema. */
 	for (unsigned i = 0; i < list->n && i < KEYS_MAX; i++) {
 		if (list->v[i]->kind == N_WILD)
 			wild |= 1u << i;
@@ -65,7 +71,10 @@ static unsigned index_keys(struct build *b, const struct var *g,
 	return list->n < KEYS_MAX ? list->n : KEYS_MAX;
 }
 
-/* A later operand may change a key that is a variable: hold its value. */
+/*
+ * A later operand may change a key that is a variable: hold its value.
+ * Temporaries have no name, and nothing else writes them.
+ */
 static void hold_keys(struct build *b, struct ir_val *keys, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -81,6 +90,7 @@ static void hold_keys(struct build *b, struct ir_val *keys, unsigned n)
 	}
 }
 
+/* A local or scalar has no keys. sema has seen to it that n is a variable. */
 struct var *lvalue(struct build *b, struct node *n, struct ir_val *keys,
 		   unsigned *ret_nkeys, uint32_t *ret_wild)
 {
@@ -95,6 +105,7 @@ struct var *lvalue(struct build *b, struct node *n, struct ir_val *keys,
 	return n->u.index.var;
 }
 
+/* The element, or 0 or "" where there is none. */
 struct ir_val expr_index(struct build *b, struct node *n)
 {
 	struct ir_val keys[KEYS_MAX];
@@ -109,6 +120,7 @@ struct ir_val expr_index(struct build *b, struct node *n)
 	return val_reg(i->dst);
 }
 
+/* [keys] in array; with a wildcard the array has to be searched (AHASW). */
 struct ir_val expr_in(struct build *b, struct node *n)
 {
 	struct node *array = n->u.in.array;
@@ -134,7 +146,10 @@ struct ir_val expr_in(struct build *b, struct node *n)
 
 /* --- aggregates ----------------------------------------------------------- */
 
-/* Which extractors fail on an empty aggregate. */
+/*
+ * Which extractors fail on an empty aggregate. @sum of an empty one was an
+ * error before level 1.5.
+ */
 static bool stat_fails(struct build *b, enum stat_op op)
 {
 	const char *level = b->c->set.compatible;
@@ -150,6 +165,7 @@ static bool stat_fails(struct build *b, enum stat_op op)
 	}
 }
 
+/* Fails (E) where the extractor has no value without samples. */
 struct ir_val expr_stat(struct build *b, struct node *n)
 {
 	struct ir_val keys[KEYS_MAX + 1], param = val_num(0);
@@ -171,7 +187,11 @@ struct ir_val expr_stat(struct build *b, struct node *n)
 	return val_reg(i->dst);
 }
 
-/* The kernel knows one cause of a failure: each is tested on its own. */
+/*
+ * The kernel knows one cause of a failure: each is tested on its own. In the
+ * kernel HGET cannot tell empty from out of range, so both are asked before:
+ * @count, then 0 <= index < buckets by its sign bit and one compare.
+ */
 static void hist_tests(struct build *b, struct var *g, struct ir_val *keys,
 		       unsigned nkeys, struct ir_val index)
 {
@@ -200,6 +220,10 @@ static void hist_tests(struct build *b, struct var *g, struct ir_val *keys,
 	block_start(b, good);
 }
 
+/*
+ * @hist_log(x)[i], or x's bucket for `i in @hist_log(x)`. at: what a message
+ * points to.
+ */
 struct ir_val expr_hist_at(struct build *b, struct node *hist,
 			   struct node *index, const struct span *at)
 {
@@ -226,6 +250,10 @@ struct ir_val expr_hist_at(struct build *b, struct node *hist,
 
 /* --- delete --------------------------------------------------------------- */
 
+/*
+ * By what is deleted: an element, a slice, a whole array, an aggregate, or a
+ * scalar, which becomes 0 or "".
+ */
 void stmt_delete(struct build *b, struct node *n)
 {
 	struct node *what = n->u.unary.a;
@@ -258,6 +286,10 @@ void stmt_delete(struct build *b, struct node *n)
 
 /* --- foreach -------------------------------------------------------------- */
 
+/*
+ * What the loop is over does not change while it runs: it is a table's row,
+ * which ITNEW names by number.
+ */
 static struct ir_iter *iter_make(struct build *b, struct node *n)
 {
 	struct ir_iter *it = arena_new_of(b->a, struct ir_iter);
@@ -276,7 +308,10 @@ static struct ir_iter *iter_make(struct build *b, struct node *n)
 	return it;
 }
 
-/* Starts the iteration; the handle's register comes back. */
+/*
+ * Starts the iteration; the handle's register comes back. Slices pass the keys
+ * that are no wildcards, in order.
+ */
 static struct ir_val iter_start(struct build *b, struct node *n,
 				struct ir_iter **ret_it)
 {
@@ -340,6 +375,10 @@ static void iter_bind(struct build *b, struct node *n,
 	}
 }
 
+/*
+ * The iteration is a snapshot of the array (vm/host_iter.c); break leaves
+ * through `done`, where it is given back.
+ */
 void stmt_foreach(struct build *b, struct node *n)
 {
 	struct loop l = {.up = b->loop};

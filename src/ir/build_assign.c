@@ -2,6 +2,7 @@
 /* Assignments, ++ and --. */
 #include "ir/build.h"
 
+/* A global is memory, a local is a register. */
 void assign_var(struct build *b, struct var *v, struct ir_val val)
 {
 	if (!v->is_global) {
@@ -33,6 +34,7 @@ static struct ir_val global_num(struct build *b, enum ir_op op,
 	return val_reg(i->dst);
 }
 
+/* -INT64_MIN wraps, as the language has it. */
 static struct ir_val negated(struct build *b, struct ir_val v)
 {
 	if (v.kind == VAL_NUM)
@@ -40,7 +42,11 @@ static struct ir_val negated(struct build *b, struct ir_val v)
 	return emit_num(b, OP_NEG, v, NOVAL, NOVAL);
 }
 
-/* g op= v on a global scalar. */
+/*
+ * g op= v on a global scalar. += and -= are one atomic addition (GADD, GXADD):
+ * no lock is needed for them (sema/exclusion.c). So are &=, |=, ^= whose value
+ * nobody uses. The rest reads and writes.
+ */
 static struct ir_val compound_global(struct build *b, enum oper op,
 				     struct var *g, struct ir_val v,
 				     const struct span *at, bool want)
@@ -55,6 +61,10 @@ static struct ir_val compound_global(struct build *b, enum oper op,
 			return NOVAL;
 		}
 		old = global_num(b, OP_GXADD, g, v);
+		/*
+		 * The new value from the old one: what others add in between is
+		 * not ours.
+		 */
 		return emit_num(b, OP_ADD, old, v, NOVAL);
 	}
 	if (!want && (op == OPER_AND || op == OPER_OR || op == OPER_XOR)) {
@@ -67,6 +77,7 @@ static struct ir_val compound_global(struct build *b, enum oper op,
 	return v;
 }
 
+/* What was set is the value of the assignment. */
 static struct ir_val set_element(struct build *b, struct var *g,
 				 const struct ir_val *keys, unsigned nkeys,
 				 struct ir_val v)
@@ -77,7 +88,7 @@ static struct ir_val set_element(struct build *b, struct var *g,
 	return v;
 }
 
-/* The array's element op= v. */
+/* The array's element op= v. As for scalars, += is one addition in place. */
 static struct ir_val compound_element(struct build *b, enum oper op,
 				      struct var *g,
 				      const struct ir_val *keys,
@@ -120,7 +131,10 @@ static struct ir_val compound_local(struct build *b, enum oper op,
 	return val_reg(r);
 }
 
-/* x <<< v: worth v. */
+/*
+ * x <<< v: worth v. The sample goes in after the operands of keys were
+ * evaluated.
+ */
 static struct ir_val feed(struct build *b, struct node *n)
 {
 	struct ir_val keys[KEYS_MAX + 1];
@@ -130,6 +144,10 @@ static struct ir_val feed(struct build *b, struct node *n)
 	struct span old = build_at(b, &n->u.binary.a->span);
 	struct ir_ins *i = emit_keyed(b, OP_SADD, g, keys, nkeys, &v, 1);
 
+	/*
+	 * Full arrays of aggregates count in "other" unless the script asks for
+	 * an error.
+	 */
 	if (nkeys && b->c->set.limit[LIMIT_STP_STRICT_OVERFLOW])
 		emit_fail_full(b, i, g);
 	b->here = old;
@@ -154,6 +172,7 @@ struct ir_val expr_assign(struct build *b, struct node *n, bool want)
 			 "writing to the target's memory");
 		return expr(b, n->u.binary.b, want);
 	}
+	/* The left side's keys come before the right side, as written. */
 	x = lvalue(b, lhs, keys, &nkeys, NULL);
 	v = expr(b, n->u.binary.b, true);
 	old = build_at(b, &lhs->span);
@@ -174,6 +193,10 @@ struct ir_val expr_assign(struct build *b, struct node *n, bool want)
 	return v;
 }
 
+/*
+ * Post-increments of a local copy the old value when it is wanted; globals give
+ * it back from the addition.
+ */
 struct ir_val expr_incdec(struct build *b, struct node *n, bool want)
 {
 	bool prefix = n->u.incdec.prefix;

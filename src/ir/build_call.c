@@ -6,6 +6,7 @@
 
 /* --- script functions ----------------------------------------------------- */
 
+/* The host's version of a script function, queued when it is first called. */
 static struct ir_func *host_version(struct build *b, struct function *fn)
 {
 	struct ir_func *f = b->host_fn[fn->index];
@@ -24,6 +25,7 @@ static struct ir_func *host_version(struct build *b, struct function *fn)
 	return f;
 }
 
+/* A call that is not inlined: the callee is found by its number. */
 static struct ir_val call_host(struct build *b, struct function *fn,
 			       struct ir_val *args, unsigned n)
 {
@@ -52,7 +54,10 @@ static struct ir_val call_host(struct build *b, struct function *fn,
 	return i->has_dst ? val_reg(i->dst) : NOVAL;
 }
 
-/* One body of an inlined chain of overloads. */
+/*
+ * One body of an inlined chain of overloads. The parameters are locals of this
+ * scope; proto has the exit and the result.
+ */
 static void inline_body(struct build *b, struct function *fn,
 			const struct ir_val *args, struct scope *proto)
 {
@@ -72,6 +77,10 @@ static void inline_body(struct build *b, struct function *fn,
 	block_start(b, s.overload);
 }
 
+/*
+ * Each call is a copy of the body, with the call as the `caller` of its places,
+ * so that messages show the way. return is a jump to the exit.
+ */
 static struct ir_val call_inline(struct build *b, struct function *fn,
 				 struct ir_val *args, unsigned n)
 {
@@ -81,6 +90,7 @@ static struct ir_val call_inline(struct build *b, struct function *fn,
 	struct span at = b->here;
 	struct ir_loc l = {.span = b->here, .caller = outer->caller};
 
+	/* The loc of the call itself: places in the body refer to it. */
 	s.caller = (int32_t)b->ir->locs.n;
 	vec_push(b->a, &b->ir->locs, l);
 	s.exit = block_new(b);
@@ -101,6 +111,7 @@ static struct ir_val call_inline(struct build *b, struct function *fn,
 			 val_str(build_text(b, "")) : val_num(0));
 	}
 	b->depth++;
+	/* A break in the body must not leave the caller's loop. */
 	b->loop = NULL;
 	for (struct function *o = fn; o; o = o->overload)
 		inline_body(b, o, args, &s);
@@ -116,7 +127,10 @@ static struct ir_val call_inline(struct build *b, struct function *fn,
 	return s.has_ret ? val_reg(s.ret) : NOVAL;
 }
 
-/* Is the function, or an overload of it, being inlined around here? */
+/*
+ * Is the function, or an overload of it, being inlined around here? Also of a
+ * function that calls itself through others.
+ */
 static bool comes_back(const struct build *b, const struct function *fn)
 {
 	for (const struct scope *s = b->scope; s; s = s->up)
@@ -127,6 +141,10 @@ static bool comes_back(const struct build *b, const struct function *fn)
 	return fn->is_recursive;
 }
 
+/*
+ * Kernel handlers have no calls of script functions: what cannot be inlined
+ * goes on on the host.
+ */
 static struct ir_val call_script(struct build *b, struct function *fn,
 				 struct ir_val *args, unsigned n)
 {
@@ -135,6 +153,7 @@ static struct ir_val call_script(struct build *b, struct function *fn,
 	if (b->f->place == PLACE_HOST || comes_back(b, fn) ||
 	    b->nins > INLINE_BUDGET || b->depth >= INLINE_DEPTH)
 		return call_host(b, fn, args, n);
+	/* Inlining could go on; -DMAXNESTING says that the script must not. */
 	if (b->c->set.limit_set[LIMIT_MAXNESTING] && nest > 0 &&
 	    b->depth >= nest) {
 		emit_raise(b, val_str(build_text(b, "MAXNESTING exceeded")),
@@ -147,7 +166,10 @@ static struct ir_val call_script(struct build *b, struct function *fn,
 
 /* --- built-in functions --------------------------------------------------- */
 
-/* The text in name("...") of a resolved point, up to an '@'; or "". */
+/*
+ * The text in name("...") of a resolved point, up to an '@'; or "". The same as
+ * vm/host_who.c does at run time; in a handler it is known now.
+ */
 static const char *point_text(struct build *b, const char *pp,
 			      const char *const *names)
 {
@@ -206,7 +228,10 @@ static bool call_const(struct build *b, const struct builtin *bi,
 	}
 }
 
-/* What happens when a built-in that may fail fails. */
+/*
+ * What happens when a built-in that may fail fails. The texts are the
+ * reference's, fault address included.
+ */
 static void builtin_fails(struct build *b, struct ir_ins *i)
 {
 	switch (i->builtin->id) {
@@ -239,6 +264,10 @@ static void builtin_fails(struct build *b, struct ir_ins *i)
 	}
 }
 
+/*
+ * error() and abort() end the handler or lead to its catch block; others are
+ * one instruction, with a failure edge when they may fail.
+ */
 static struct ir_val call_builtin(struct build *b, struct node *n,
 				  struct ir_val *args, unsigned nargs)
 {

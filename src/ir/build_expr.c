@@ -6,6 +6,7 @@
 
 /* --- order of evaluation -------------------------------------------------- */
 
+/* Evaluating a leaf changes nothing. */
 static bool is_leaf(const struct node *n)
 {
 	return n->kind == N_NUM || n->kind == N_STR || n->kind == N_NAME;
@@ -25,6 +26,10 @@ static struct ir_val capture(struct build *b, struct ir_val v)
 	return val_reg(r);
 }
 
+/*
+ * Operands before the last one that may have effects are captured: `x + x++`
+ * adds x's old value.
+ */
 void expr_list(struct build *b, struct node **n, unsigned count,
 	       struct ir_val *ret)
 {
@@ -68,12 +73,16 @@ static enum ir_op num_op(enum oper op)
 	return OP_ADD;
 }
 
+/* Strings compare with ops in the same order as numbers do. */
 static enum ir_op str_op(enum oper op)
 {
 	return num_op(op) - OP_EQ + OP_SEQ;
 }
 
-/* Division by 0 is an error of the script, found before dividing. */
+/*
+ * Division by 0 is an error of the script, found before dividing. In both
+ * machines: eBPF itself gives 0, which the language does not want.
+ */
 static void check_divisor(struct build *b, struct ir_val y)
 {
 	struct ir_block *bad, *ok;
@@ -92,6 +101,7 @@ static void check_divisor(struct build *b, struct ir_val y)
 	block_start(b, ok);
 }
 
+/* Concatenation is cut at MAXSTRINGLEN, as everywhere. */
 struct ir_val expr_arith(struct build *b, enum oper op, struct ir_val x,
 			 struct ir_val y, const struct span *at)
 {
@@ -178,6 +188,10 @@ static struct ir_val expr_logic(struct build *b, struct node *n)
 	return val_reg(r);
 }
 
+/*
+ * Only one side is evaluated. r is written on both paths, which is why
+ * registers are not SSA values.
+ */
 static struct ir_val expr_ternary(struct build *b, struct node *n, bool want)
 {
 	struct ir_block *yes = block_new(b), *no = block_new(b);
@@ -200,6 +214,10 @@ static struct ir_val expr_ternary(struct build *b, struct node *n, bool want)
 	return want ? val_reg(r) : NOVAL;
 }
 
+/*
+ * Equal patterns are one regex (sema compiles each once), so comparing pointers
+ * does.
+ */
 static struct ir_val expr_match(struct build *b, struct node *n)
 {
 	struct ir_val v = expr(b, n->u.match.a, true);
@@ -209,6 +227,10 @@ static struct ir_val expr_match(struct build *b, struct node *n)
 
 	i->dst = tmp_num(b);
 	i->has_dst = true;
+	/*
+	 * The table of regexes is what OP_MATCH's number refers to in the text
+	 * form.
+	 */
 	i->re = n->u.match.re;
 	while (k < b->ir->regexes.n && b->ir->regexes.v[k] != i->re)
 		k++;
@@ -242,11 +264,13 @@ static struct ir_val expr_name(struct build *b, struct node *n)
 
 /* --- conditions ----------------------------------------------------------- */
 
+/* BREQ and the others stand in the order of EQ and the others. */
 static enum ir_op branch_op(enum oper op)
 {
 	return num_op(op) - OP_EQ + OP_BREQ;
 }
 
+/* Strings are compared to a number first, then branched on. */
 static bool is_compare(const struct node *n)
 {
 	return n->kind == N_BINARY && n->u.binary.op >= OPER_EQ &&
@@ -254,6 +278,10 @@ static bool is_compare(const struct node *n)
 	       n->u.binary.a->type != TY_STRING;
 }
 
+/*
+ * No value is made: control goes to yes or no. Recursion is bounded by the
+ * tree's height (PARSE_DEPTH_MAX).
+ */
 void cond(struct build *b, struct node *n, struct ir_block *yes,
 	  struct ir_block *no)
 {
@@ -292,6 +320,7 @@ void cond(struct build *b, struct node *n, struct ir_block *yes,
 
 /* --- all of them ---------------------------------------------------------- */
 
+/* A value that fits where something could not be built; the message is out. */
 static struct ir_val dummy(struct build *b, const struct node *n)
 {
 	return n->type == TY_STRING ? val_str(build_text(b, "")) : val_num(0);
@@ -304,6 +333,7 @@ static struct ir_val or_zero(const struct node *n, struct ir_val v, bool want)
 								 : v;
 }
 
+/* sema has typed every node: what comes here is right, or was reported. */
 struct ir_val expr(struct build *b, struct node *n, bool want)
 {
 	switch (n->kind) {

@@ -7,6 +7,10 @@
 
 enum { FMT_ARGS_MAX = 32 };
 
+/*
+ * The record's layout: operands one after the other, strings at their full
+ * width, all of them multiples of 8.
+ */
 struct ir_fmt *fmt_make(struct build *b, const struct fmt *fmt,
 			const struct ir_val *args, unsigned nargs)
 {
@@ -26,6 +30,7 @@ struct ir_fmt *fmt_make(struct build *b, const struct fmt *fmt,
 	return f;
 }
 
+/* Adjacent texts become one: fewer parts to go through a record. */
 static void add_text(struct build *b, struct fmt *f, const char *s)
 {
 	struct fmt_part p = {.width = -1, .prec = -1, .text = s};
@@ -104,6 +109,7 @@ static bool inline_dump(struct build *b, struct fmt *f,
 	char blank[64];
 	size_t pad = p->width > (int)shown ? (size_t)p->width - shown : 0;
 
+	/* 8 bytes at a time, then 4, 2, 1 as needed: a bit of n % 8 each. */
 	count = hex ? n : n / 8 + (unsigned)__builtin_popcount(n % 8);
 	if (p->width_arg || p->prec_arg || count > room || pad > sizeof(blank))
 		return false;
@@ -131,6 +137,7 @@ static bool inline_dump(struct build *b, struct fmt *f,
 	return true;
 }
 
+/* Operands of the parts from `from` on. */
 static unsigned count_args(const struct fmt *fmt, unsigned from)
 {
 	unsigned n = 0;
@@ -140,7 +147,10 @@ static unsigned count_args(const struct fmt *fmt, unsigned from)
 	return n;
 }
 
-/* Kernel handlers: the format with its memory dumps made numbers. */
+/*
+ * Kernel handlers: the format with its memory dumps made numbers. What cannot
+ * be inlined stays, and has only a simulated event's memory.
+ */
 static struct fmt *inline_dumps(struct build *b, const struct fmt *fmt,
 				struct ir_val **args, unsigned *nargs)
 {
@@ -208,6 +218,10 @@ static bool is_hist(const struct node *n)
 	       (n->kind == N_STAT && n->u.stat.op == STAT_QUANTILES);
 }
 
+/*
+ * Operands, then one instruction with the format; the text is made on the host
+ * (out/format.c) or, for sprint, where it is needed.
+ */
 struct ir_val expr_print(struct build *b, struct node *n, bool want)
 {
 	unsigned nargs = n->u.print.args.n;
@@ -220,6 +234,7 @@ struct ir_val expr_print(struct build *b, struct node *n, bool want)
 		return print_hist(b, n, n->u.print.args.v[0]);
 	args = arena_array(b->a, struct ir_val, nargs + 1);
 	expr_list(b, n->u.print.args.v, nargs, args);
+	/* sprint() whose value nobody wants has done all it does. */
 	if (n->u.print.to_string && !want)
 		return NOVAL;
 	old = build_at(b, &n->span);

@@ -8,6 +8,10 @@
 
 /* --- counting ------------------------------------------------------------- */
 
+/*
+ * What a piece of straight-line code counts for. Measured against the
+ * reference, to which MAXACTION belongs (docs/language.md).
+ */
 unsigned stmt_weight(const struct node *n)
 {
 	unsigned sum = 0;
@@ -41,6 +45,10 @@ static const struct span *first_span(const struct node *n)
 	return &n->span;
 }
 
+/*
+ * ACT fails when the count exceeds the limit: before the statements run, so
+ * that none of them does.
+ */
 void region(struct build *b, struct node *n, unsigned extra)
 {
 	unsigned w = stmt_weight(n) + extra;
@@ -66,6 +74,7 @@ void region(struct build *b, struct node *n, unsigned extra)
 
 /* --- statements ----------------------------------------------------------- */
 
+/* The test, then each branch as a region of its own. */
 static void stmt_if(struct build *b, struct node *n)
 {
 	struct ir_block *yes = block_new(b), *no = block_new(b), *end;
@@ -86,6 +95,7 @@ static void stmt_if(struct build *b, struct node *n)
 	block_start(b, end);
 }
 
+/* init; head: test; body; cont: step; back to head. continue leads to cont. */
 static void stmt_loop(struct build *b, struct node *n)
 {
 	struct loop l = {.up = b->loop};
@@ -105,6 +115,7 @@ static void stmt_loop(struct build *b, struct node *n)
 	else
 		emit_jmp(b, body);
 	block_start(b, body);
+	/* extra 1: each iteration counts. */
 	b->loop = &l;
 	region(b, n->u.loop.body, 1);
 	b->loop = l.up;
@@ -117,6 +128,10 @@ static void stmt_loop(struct build *b, struct node *n)
 	block_start(b, l.brk);
 }
 
+/*
+ * Errors inside lead to the catch block; an error in the catch block leads to
+ * the handler around, so b->handler is put back first.
+ */
 static void stmt_try(struct build *b, struct node *n)
 {
 	struct handler h = {.up = b->handler, .block = block_new(b)};
@@ -145,6 +160,9 @@ static void stmt_try(struct build *b, struct node *n)
 	block_start(b, end);
 }
 
+/*
+ * In an inlined function a jump to its exit, with the result in its register.
+ */
 static void stmt_return(struct build *b, struct node *n)
 {
 	struct scope *s = b->scope;
@@ -169,6 +187,7 @@ static void stmt_return(struct build *b, struct node *n)
 	emit_n(b, OP_RET, 1, &v);
 }
 
+/* In a function: to the next overload. In a handler: it ends. */
 static void stmt_next(struct build *b)
 {
 	if (b->scope->fn)
@@ -177,6 +196,7 @@ static void stmt_next(struct build *b)
 		emit_n(b, OP_RET, 0, NULL);
 }
 
+/* sema has reported this already, unless the loop is around an inlined call. */
 static void stmt_leave(struct build *b, const struct node *n)
 {
 	bool brk = n->kind == N_BREAK;

@@ -2,6 +2,7 @@
 /* $x->y[z], @cast, @kderef: access paths to loads. */
 #include "ir/build.h"
 
+/* The value that an access starts from; types/access.h. */
 static struct ir_val load_base(struct build *b, const struct access *acc)
 {
 	struct ir_val v;
@@ -23,13 +24,17 @@ static struct ir_val load_base(struct build *b, const struct access *acc)
 	default:
 		return val_num(acc->constant);
 	}
+	/* The register is wider than the value: cut and sign-extend it. */
 	if (narrow && narrow < 8)
 		v = emit_num(b, OP_EXT, v,
 			     val_num(acc->sign ? -narrow : narrow), NOVAL);
 	return v;
 }
 
-/* addr + off + index * scale */
+/*
+ * addr + off + index * scale index is evaluated here, in the order in which it
+ * was written.
+ */
 static struct ir_val step_address(struct build *b, struct ir_val addr,
 				  const struct access_step *s)
 {
@@ -60,6 +65,10 @@ struct ir_val load_at(struct build *b, struct ir_val addr, int size,
 	return val_reg(r);
 }
 
+/*
+ * TLD: a load through a pointer that the verifier trusts needs no helper, and
+ * cannot fail. Its operand packs offset * 256 + size.
+ */
 static struct ir_val one_step(struct build *b, struct ir_val v,
 			      const struct access *acc,
 			      const struct access_step *s)
@@ -74,6 +83,7 @@ static struct ir_val one_step(struct build *b, struct ir_val v,
 			    acc->user || s->user);
 	else
 		return step_address(b, v, s);
+	/* The word is loaded unsigned; BITS takes the field out of it. */
 	if (s->bit_size)
 		v = emit_num(b, OP_BITS, v, val_num(s->bit_off),
 			     val_num(s->sign ? -(int)s->bit_size :
@@ -81,6 +91,7 @@ static struct ir_val one_step(struct build *b, struct ir_val v,
 	return v;
 }
 
+/* address: all but the last load, whose place is wanted. */
 struct ir_val expr_target(struct build *b, struct node *n, bool address)
 {
 	const struct access *acc;

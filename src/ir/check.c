@@ -9,6 +9,7 @@
 
 #include "ir/util.h"
 
+/* The first mistake found is told; a checker must not crash on the next. */
 struct check {
 	struct compile *c;
 	const struct ir *ir;
@@ -32,6 +33,10 @@ static void wrong(struct check *k, const struct ir_block *b,
 
 /* --- operands ------------------------------------------------------------- */
 
+/*
+ * type is a letter of op.def's operand column: i number, s string register, S
+ * string or literal, * either.
+ */
 static bool operand_fits(const struct ir_func *f, const struct ir_val *v,
 			 char type)
 {
@@ -48,6 +53,10 @@ static bool operand_fits(const struct ir_func *f, const struct ir_val *v,
 	}
 }
 
+/*
+ * The column's letters in order; "ak" stands for all operands that are left,
+ * "k" for the array's keys.
+ */
 static void check_operands(struct check *k, const struct ir_block *b,
 			   const struct ir_ins *i)
 {
@@ -128,6 +137,7 @@ static bool in_function(const struct check *k, const struct ir_block *to)
 	return to->id < k->f->nblocks && k->at[to->id] == to;
 }
 
+/* E instructions may have no targets: then a failure cannot happen there. */
 static void check_targets(struct check *k, const struct ir_block *b,
 			  const struct ir_ins *i)
 {
@@ -149,6 +159,7 @@ static void check_targets(struct check *k, const struct ir_block *b,
 		      "the block does not end");
 }
 
+/* What an op names besides registers must be there. */
 static void check_extra(struct check *k, const struct ir_block *b,
 			const struct ir_ins *i)
 {
@@ -220,6 +231,7 @@ static void start_set(const struct check *k, uint64_t *set)
 			set_bit(set, i);
 }
 
+/* Intersection: set on every path. true: something was removed. */
 static bool meet(uint64_t *into, const uint64_t *from, unsigned words)
 {
 	bool changed = false;
@@ -233,6 +245,11 @@ static bool meet(uint64_t *into, const uint64_t *from, unsigned words)
 	return changed;
 }
 
+/*
+ * Forward data flow: a register counts as set at a block's start when it is at
+ * the end of all its predecessors. Starts with everything set but at entries,
+ * and removes until nothing changes.
+ */
 static void check_registers(struct check *k)
 {
 	const struct ir_func *f = k->f;
@@ -246,6 +263,7 @@ static void check_registers(struct check *k)
 	memset(in, 0xff, sizeof(*in) * words * f->nblocks);
 	memset(in, 0, sizeof(*in) * words);
 	start_set(k, in);
+	/* A resume point is an entry of its own: ENTER sets what it needs. */
 	for (unsigned i = 0; i < f->resume.n; i++)
 		memset(&in[words * f->resume.v[i]->id], 0,
 		       sizeof(*in) * words);
@@ -269,6 +287,10 @@ static void check_registers(struct check *k)
 	arena_free(tmp);
 }
 
+/*
+ * Runs after each pass, also in production: a wrong program must not be run.
+ * Sizes are bounded, so it costs little.
+ */
 const char *ir_check(struct compile *c, const struct ir *ir,
 		     const struct ir_func *f)
 {

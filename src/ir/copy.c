@@ -8,6 +8,10 @@ struct ir_func *func_copy(struct arena *a, struct ir *ir,
 	struct ir_func *n = arena_new_of(a, struct ir_func);
 	struct ir_block **map, *last = NULL;
 
+	/*
+	 * Tables of the program (formats, iterations) are shared with the
+	 * original.
+	 */
 	*n = *f;
 	n->blocks = NULL;
 	n->regs.v = NULL;
@@ -31,6 +35,7 @@ struct ir_func *func_copy(struct arena *a, struct ir *ir,
 		for (struct ir_ins *i = b->first; i; i = i->next)
 			block_append(c, ins_copy(a, i));
 	}
+	/* Targets are translated once all blocks exist. */
 	for (struct ir_block *b = n->blocks; b; b = b->next)
 		for (unsigned t = 0; t < 2; t++)
 			if (b->last->target[t])

@@ -16,6 +16,7 @@ struct reg_use {
 /* Parameters count as defined once, by no instruction. */
 struct reg_use *reg_uses(struct arena *a, const struct ir_func *f);
 
+/* Each takes one step of a round (opt_fold.c): the next one profits from it. */
 bool fold_copies(struct arena *tmp, struct ir_func *f);
 bool fold_numbers(struct compile *c, struct ir_func *f);
 bool fold_branches(struct compile *c, struct ir_func *f);

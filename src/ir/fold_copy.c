@@ -6,6 +6,10 @@
 
 /* --- may an operand be replaced? ------------------------------------------ */
 
+/*
+ * Where the operand's width is part of what was agreed on, only the same width
+ * will do.
+ */
 static bool may_replace(const struct ir_func *f, const struct ir_ins *i,
 			unsigned k, const struct ir_val *by)
 {
@@ -38,6 +42,7 @@ static bool whole_copy(const struct ir_func *f, const struct ir_ins *i)
 
 /* --- within a block ------------------------------------------------------- */
 
+/* Within one block, in order: what each register is a copy of just now. */
 struct known {
 	struct ir_val *val; /* by register; VAL_NONE: not known */
 	uint32_t *list;	    /* registers with something known */
@@ -61,6 +66,7 @@ static void forget(struct known *k, uint32_t r)
 	k->n = out;
 }
 
+/* Values are carried forward until their source or copy is written. */
 static bool copy_block(struct ir_func *f, struct ir_block *b, struct known *k)
 {
 	bool changed = false;
@@ -121,7 +127,11 @@ static bool leads_to(struct ir_block *from, const struct ir_block *to,
 	return false;
 }
 
-/* The value that register r always has when it is read, or VAL_NONE. */
+/*
+ * The value that register r always has when it is read, or VAL_NONE. One
+ * definition alone is not enough: a loop could run the source's definition
+ * again between copy and use, so it must not be reachable from the copy.
+ */
 static struct ir_val always(struct ir_func *f, const struct reg_use *u,
 			    uint32_t r, uint8_t *seen,
 			    struct ir_block **stack)
@@ -144,6 +154,10 @@ static struct ir_val always(struct ir_func *f, const struct reg_use *u,
 	return d->args[0];
 }
 
+/*
+ * Only registers with one definition, which is most of them: temporaries are
+ * written once.
+ */
 static bool copy_across(struct arena *tmp, struct ir_func *f)
 {
 	struct reg_use *u = reg_uses(tmp, f);

@@ -11,7 +11,10 @@ static bool bit(const uint64_t *set, uint32_t r)
 	return set[r / 64] >> (r % 64) & 1;
 }
 
-/* An effect whose result is not used needs no result. */
+/*
+ * An effect whose result is not used needs no result. A fetching addition
+ * becomes a plain one, which the kernel does faster.
+ */
 static bool drop_result(struct ir_ins *i)
 {
 	if (!i->has_dst)
@@ -32,6 +35,10 @@ static bool drop_result(struct ir_ins *i)
 	return true;
 }
 
+/*
+ * Backward, with live holding what is read after each instruction. live is the
+ * block's own copy and is used up.
+ */
 static bool dead_in_block(const struct ir_func *f, struct ir_block *b,
 			  struct ir_ins **list, uint64_t *live)
 {
@@ -44,6 +51,7 @@ static bool dead_in_block(const struct ir_func *f, struct ir_block *b,
 		struct ir_ins *i = list[k];
 		bool unused = i->has_dst && !bit(live, i->dst) &&
 			      !f->regs.v[i->dst].shared;
+		/* A copy to itself, which straighten() leaves. */
 		bool self = (i->op == OP_MOV || i->op == OP_SMOV) &&
 			    i->args[0].kind == VAL_REG &&
 			    i->args[0].reg == i->dst;
@@ -82,6 +90,9 @@ static bool straighten(const struct ir_func *f, struct ir_block *b,
 		bool clear = true;
 		uint32_t r;
 
+		/*
+		 * Not for what may fail: the failure edge would see r changed.
+		 */
 		if (!d->has_dst || d->target[0] || u[d->dst].defs != 1 ||
 		    u[d->dst].uses != 1)
 			continue;
@@ -132,7 +143,10 @@ bool fold_dead(struct arena *tmp, struct ir_func *f)
 
 /* --- blocks --------------------------------------------------------------- */
 
-/* The block that a chain of bare jumps from b ends at. */
+/*
+ * The block that a chain of bare jumps from b ends at. 64 is more than any real
+ * chain, and ends a loop of bare jumps.
+ */
 static struct ir_block *final(struct ir_block *b)
 {
 	for (unsigned n = 0; n < 64; n++) {
@@ -143,6 +157,7 @@ static struct ir_block *final(struct ir_block *b)
 	return b;
 }
 
+/* Entered from outside: it must stay a block of its own. */
 static bool is_resume(const struct ir_func *f, const struct ir_block *b)
 {
 	for (unsigned i = 0; i < f->resume.n; i++)
@@ -175,6 +190,7 @@ static bool join(struct arena *mem, struct ir_func *f, struct ir_block *a,
 	return true;
 }
 
+/* Threads jumps, removes what nobody reaches, joins chains. */
 bool fold_blocks(struct compile *c, struct arena *tmp, struct ir_func *f)
 {
 	bool changed = ir_prune(tmp, f);

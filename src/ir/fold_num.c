@@ -9,7 +9,10 @@ static bool is_num(const struct ir_val *v, int64_t n)
 	return v->kind == VAL_NUM && v->num == n;
 }
 
-/* The language's arithmetic: everything wraps, counts are masked. */
+/*
+ * The language's arithmetic: everything wraps, counts are masked. The same as
+ * gen/ and the VM do, so that folding cannot be noticed.
+ */
 static bool compute(enum ir_op op, int64_t x, int64_t y, int64_t *ret)
 {
 	uint64_t a = (uint64_t)x, b = (uint64_t)y;
@@ -30,6 +33,7 @@ static bool compute(enum ir_op op, int64_t x, int64_t y, int64_t *ret)
 	case OP_LE: case OP_BRLE: *ret = x <= y; return true;
 	case OP_GT: case OP_BRGT: *ret = x > y; return true;
 	case OP_GE: case OP_BRGE: *ret = x >= y; return true;
+	/* By 0 stays: it is an error that the script may catch. */
 	case OP_DIV:
 		if (!y)
 			return false;
@@ -71,6 +75,7 @@ static bool is_neutral(enum ir_op op, int64_t y)
 	}
 }
 
+/* Operands keep their array: it has room for at least one. */
 static void become_mov(struct ir_ins *i, enum ir_op op, struct ir_val v)
 {
 	i->op = op;
@@ -104,6 +109,7 @@ static bool swap_sides(struct ir_ins *i)
 
 /* --- strings -------------------------------------------------------------- */
 
+/* As the machines compare: by bytes, up to the NUL. */
 static bool fold_compare(struct ir_ins *i)
 {
 	int d, v;
@@ -119,6 +125,7 @@ static bool fold_compare(struct ir_ins *i)
 	return true;
 }
 
+/* Cut to the result's width as SCAT would cut it. */
 static bool fold_concat(struct compile *c, const struct ir_func *f,
 			struct ir_ins *i)
 {
@@ -147,6 +154,7 @@ static bool fold_concat(struct compile *c, const struct ir_func *f,
 	return true;
 }
 
+/* true: something changed. Instructions with a failure edge are left alone. */
 static bool fold_ins(struct compile *c, struct ir_func *f, struct ir_ins *i)
 {
 	bool swapped = swap_sides(i);
@@ -210,7 +218,10 @@ static void swap_targets(struct ir_ins *i)
 	i->target[1] = t;
 }
 
-/* The definition of register r in the block that still holds at its end. */
+/*
+ * The definition of register r in the block that still holds at its end. d is
+ * forgotten when one of its operands is written behind it.
+ */
 static struct ir_ins *def_in(struct ir_block *b, uint32_t r)
 {
 	struct ir_ins *d = NULL;
@@ -232,11 +243,15 @@ static struct ir_ins *def_in(struct ir_block *b, uint32_t r)
 	return d;
 }
 
-/* br r, where r = x < y; or r = !x. */
+/*
+ * br r, where r = x < y; or r = !x. The comparison stays for others that read
+ * it; if there are none, fold_dead() takes it.
+ */
 static bool fuse(struct compile *c, struct ir_block *b)
 {
 	struct ir_ins *br = b->last, *d;
 
+	/* Compares with 0 are plain tests first. */
 	if (br->op == OP_BREQ && is_num(&br->args[1], 0)) {
 		br->op = OP_BR;
 		br->nargs = 1;
@@ -265,6 +280,7 @@ static bool fuse(struct compile *c, struct ir_block *b)
 	return true;
 }
 
+/* Both ways lead to the same block, or the condition is known. */
 static bool decide(struct ir_ins *i)
 {
 	int64_t v;

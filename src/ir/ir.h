@@ -26,6 +26,10 @@ enum ir_op {
 	OP_MAX
 };
 
+/*
+ * Columns of op.def: T ends a block, B has targets, E may fail, H host only, X
+ * has an effect, R reads what others write.
+ */
 enum {
 	OPF_T = 1, OPF_B = 2, OPF_E = 4, OPF_H = 8, OPF_X = 16, OPF_R = 32,
 };
@@ -48,7 +52,7 @@ struct ir_val {
 	const char *str; /* interned */
 };
 
-/* A virtual register. */
+/* A virtual register. Holds a script variable, or a value on the way. */
 struct ir_reg {
 	bool is_str;
 	uint32_t width;	  /* strings: bytes incl. NUL, multiple of 8 */
@@ -58,7 +62,7 @@ struct ir_reg {
 
 /* foreach: what an ITNEW iterates over. */
 struct ir_iter {
-	struct var *array;
+	struct var *array; /* whose elements */
 	/* Over bucket indices of array's histogram; ITNEW has the keys. */
 	bool is_hist;
 	int sort_dir, sort_key; /* as in the syntax tree */
@@ -70,7 +74,10 @@ struct ir_iter {
 	unsigned id;		/* index in ir.iters */
 };
 
-/* A format with its operands' types: the layout of a print record. */
+/*
+ * A format with its operands' types: the layout of a print record. The host
+ * formats a record by it; operands beyond 32 are refused.
+ */
 struct ir_fmt {
 	const struct fmt *fmt;
 	unsigned nargs;
@@ -91,12 +98,14 @@ struct ir_loc {
 struct ir_block;
 struct ir_func;
 
+/* Which fields matter is the op's: see op.def and docs/ir.md. */
 struct ir_ins {
 	enum ir_op op;
 	uint32_t dst;		/* register; valid when has_dst */
 	bool has_dst;
 	unsigned nargs;
 	struct ir_val *args;
+	/* ok and failure, or yes and no; NULL: none */
 	struct ir_block *target[2];
 	struct var *global;	/* G*, A*, S*, H*, IT* */
 	const struct builtin *builtin;
@@ -104,8 +113,8 @@ struct ir_ins {
 	struct ir_fmt *fmt;
 	struct ir_iter *iter;
 	struct regex *re;
-	int64_t num;
-	uint32_t locks;
+	int64_t num; /* op.def says what it means for each op */
+	uint32_t locks; /* LOCK, UNLOCK: groups */
 	uint32_t loc;		/* index in ir.locs */
 	struct ir_ins *next;
 };
@@ -128,6 +137,7 @@ struct ir_loop {
 	struct ir_loop *parent;
 };
 
+/* A version of a handler or function for one machine. */
 struct ir_func {
 	const char *name;	/* "probe 3", "f", "probe 3 loop 1" */
 	enum ir_kind kind;
@@ -135,21 +145,22 @@ struct ir_func {
 	struct function *fn;	/* IR_FUNCTION */
 	enum place place;	/* which machine this version is for */
 	struct ir_block *blocks; /* first is the entry */
-	unsigned nblocks;
+	unsigned nblocks; /* as of the last ir_number() */
 	VEC(struct ir_reg) regs;
 	unsigned nparams;	/* registers 0..nparams-1 */
-	bool has_ret;
+	bool has_ret; /* RET has an operand */
 	uint32_t ret_reg_type;	/* 0 number, else width of the string */
 	VEC(struct ir_loop *) loops;
 	/* IR_LOOP_BODY: whose frame it shares. Its registers carry the numbers
 	 * of the parent's; those marked shared are in the frame of both. */
 	struct ir_func *parent;
-	uint32_t nresume;
+	uint32_t nresume; /* of RESUME in the kernel version */
 	VEC(struct ir_block *) resume; /* host version: starts with ENTER n */
 	uint32_t locks;		/* union of LOCK masks */
 	unsigned index;		/* in ir.funcs */
 };
 
+/* A whole program. Tables are indexed by the ids that instructions carry. */
 struct ir {
 	struct program *prog;
 	VEC(struct ir_func *) funcs;
@@ -180,9 +191,13 @@ void ir_passes(struct compile *c, struct ir *ir);
 /* Returns NULL, or what is wrong (arena text). */
 const char *ir_check(struct compile *c, const struct ir *ir,
 		     const struct ir_func *f);
+/* The text form; registers, places and all. */
 void ir_print(const struct ir *ir, FILE *f);
 void ir_print_func(const struct ir *ir, const struct ir_func *fn, FILE *f);
-/* Reads what ir_print wrote; globals and functions by name from p. */
+/*
+ * Reads what ir_print wrote; globals and functions by name from p. NULL: the
+ * mistake is in c->diag. For tests of passes: they start from text.
+ */
 struct ir *ir_read(struct compile *c, struct program *p, struct source *src);
 
 /* --- for passes and for gen ----------------------------------------------- */

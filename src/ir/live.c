@@ -6,6 +6,10 @@
 
 #include "ir/util.h"
 
+/*
+ * Backward over one instruction: its result is dead before it, its operands are
+ * alive. ENTER defines its operands.
+ */
 void ins_flow(const struct ir_ins *i, uint64_t *live)
 {
 	if (i->has_dst)
@@ -35,6 +39,7 @@ void block_flow(const struct ir_block *b, struct ir_ins **list, uint64_t *live)
 		ins_flow(list[--n], live);
 }
 
+/* For callers that allocate one list for all blocks. */
 unsigned block_longest(const struct ir_func *f)
 {
 	unsigned most = 0;
@@ -73,6 +78,10 @@ static void live_at_loop(const struct ir_func *f, const struct ir_block *b,
 	}
 }
 
+/*
+ * Until nothing changes; blocks are visited backward in layout, which is near
+ * the order in which values flow, so a few rounds do.
+ */
 struct ir_live *ir_liveness(struct arena *a, const struct ir_func *f)
 {
 	struct ir_live *l = arena_new_of(a, struct ir_live);

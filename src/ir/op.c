@@ -37,6 +37,7 @@ const struct op_info *op_info(enum ir_op op)
 	return &ops[op];
 }
 
+/* Linear: only for reading text. */
 enum ir_op op_find(const char *text, size_t n)
 {
 	for (unsigned i = 0; i < OP_MAX; i++)
@@ -45,6 +46,7 @@ enum ir_op op_find(const char *text, size_t n)
 	return OP_MAX;
 }
 
+/* An E instruction without targets is in the middle of a block. */
 bool ins_ends(const struct ir_ins *i)
 {
 	return (ops[i->op].flags & OPF_T) || i->target[0];
@@ -97,6 +99,7 @@ bool ir_is_huge(const struct ir_func *f)
 	       WORDS_MAX;
 }
 
+/* Everything reachable from b, without recursion: chains of blocks are long. */
 static void mark_from(struct ir_block *b, uint8_t *seen,
 		      struct ir_block **stack)
 {

@@ -10,7 +10,10 @@
 
 #include "ir/util.h"
 
-/* Blocks are not laid out in the order they run: look for a cycle. */
+/*
+ * Blocks are not laid out in the order they run: look for a cycle. Counting
+ * predecessors down (Kahn's topological order).
+ */
 static bool has_cycle(struct arena *a, struct ir_func *f)
 {
 	unsigned *preds = arena_array(a, unsigned, f->nblocks + 1);
@@ -41,6 +44,7 @@ static bool has_cycle(struct arena *a, struct ir_func *f)
 	return done < f->nblocks;
 }
 
+/* The sum of all ACTs is the most that can be counted on any path. */
 static void act_func(struct compile *c, struct ir_func *f)
 {
 	int64_t sum = 0;

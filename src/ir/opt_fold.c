@@ -14,8 +14,13 @@
 
 #include "ir/fold.h"
 
+/*
+ * Nearly all functions are done after three or four; the bound is against
+ * passes that would undo each other.
+ */
 enum { ROUNDS = 12 };
 
+/* shared registers get two definitions more, so that "defined once" fails. */
 struct reg_use *reg_uses(struct arena *a, const struct ir_func *f)
 {
 	struct reg_use *u = arena_array(a, struct reg_use, f->regs.n + 1);
@@ -46,6 +51,7 @@ struct reg_use *reg_uses(struct arena *a, const struct ir_func *f)
 	return u;
 }
 
+/* Huge functions are left as they are: the sets would not fit (ir_is_huge). */
 static void fold_func(struct compile *c, struct ir_func *f)
 {
 	bool changed = true;

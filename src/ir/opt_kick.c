@@ -20,10 +20,11 @@ enum { STRINGS_MAX = 1024, STRING_MAX = 128 };
 
 struct kick {
 	struct ir *ir;
-	uint32_t mask;
+	uint32_t mask; /* lock groups of the probe at hand */
 	bool *calls; /* by ir_func.index: touches guarded globals */
 };
 
+/* Does f touch, itself or by calls, what the groups in mask guard? */
 static bool guarded(const struct kick *k, const struct ir_func *f,
 		    uint32_t mask)
 {
@@ -39,6 +40,7 @@ static bool guarded(const struct kick *k, const struct ir_func *f,
 	return false;
 }
 
+/* A fixed point, since functions may call each other. */
 static void find_calls(struct kick *k)
 {
 	bool changed = true;
@@ -56,6 +58,10 @@ static void find_calls(struct kick *k)
 	}
 }
 
+/*
+ * Strings of a program lie on its stack or in scratch memory, of which there is
+ * little.
+ */
 static bool small(const struct ir_func *f)
 {
 	uint32_t sum = 0;
@@ -84,6 +90,7 @@ static struct ir_func *version(const struct ir *ir, const struct probe *p,
 	return NULL;
 }
 
+/* Indices are positions: those behind f move up. */
 static void drop(struct ir *ir, const struct ir_func *f)
 {
 	unsigned n = 0;
@@ -98,6 +105,7 @@ static void drop(struct ir *ir, const struct ir_func *f)
 	ir->funcs.n = n;
 }
 
+/* What the host half touches behind the send would be outside of the lock. */
 static void choose(struct kick *k, struct probe *p)
 {
 	struct ir_func *kernel = version(k->ir, p, PLACE_KERNEL, false);
@@ -114,6 +122,10 @@ static void choose(struct kick *k, struct probe *p)
 			drop(k->ir, half);
 		return;
 	}
+	/*
+	 * The probe is a kernel one from here on, to all that follows: started
+	 * by BPF_PROG_TEST_RUN as a raw tracepoint, attached to nothing.
+	 */
 	drop(k->ir, host);
 	p->kicked = true;
 	p->place = PLACE_KERNEL;

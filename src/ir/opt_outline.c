@@ -13,6 +13,7 @@
 
 #include "ir/util.h"
 
+/* One loop of one function at a time. */
 struct outline {
 	struct compile *c;
 	struct arena *a;
@@ -20,18 +21,24 @@ struct outline {
 	struct ir_func *f;
 	uint8_t *in;	  /* by block id: in the loop */
 	struct ir_block *head;
-	VEC(struct ir_block *) exits;
+	VEC(struct ir_block *) exits; /* blocks that the loop leads to */
 };
 
 /* --- finding loops -------------------------------------------------------- */
 
-/* Depth-first, without recursion. state: 0 new, 1 on the path, 2 done. */
+/*
+ * Depth-first, without recursion. state: 0 new, 1 on the path, 2 done. next:
+ * which successor to look at.
+ */
 struct walk {
 	struct ir_block *b;
 	unsigned next;
 };
 
-/* All blocks from which `tail` is reached without passing the header. */
+/*
+ * All blocks from which `tail` is reached without passing the header. Backward
+ * from the end of the loop: a natural loop.
+ */
 static void add_body(struct outline *o, struct ir_block *tail,
 		     struct ir_block ***pred, const unsigned *npred)
 {
@@ -57,6 +64,7 @@ static void add_body(struct outline *o, struct ir_block *tail,
 	}
 }
 
+/* Two passes: count, then fill. */
 static void find_preds(struct outline *o, struct ir_block ****ret_pred,
 		       unsigned **ret_n)
 {
@@ -153,7 +161,10 @@ static void mark(uint64_t *set, uint32_t r)
 	set[r / 64] |= 1ULL << (r % 64);
 }
 
-/* Used in the loop, and alive where an iteration starts or the loop ends. */
+/*
+ * Used in the loop, and alive where an iteration starts or the loop ends. Those
+ * live in the caller's frame, to which the callback gets a pointer.
+ */
 static void share_registers(struct outline *o)
 {
 	struct ir_live *l = ir_liveness(o->a, o->f);
@@ -183,6 +194,7 @@ static void share_registers(struct outline *o)
 
 /* --- taking it out -------------------------------------------------------- */
 
+/* A block's only or last instruction; x VAL_NONE: no operand. */
 static void end_block(struct outline *o, struct ir_block *b, enum ir_op op,
 		      uint32_t loc, struct ir_val x)
 {
@@ -194,7 +206,10 @@ static void end_block(struct outline *o, struct ir_block *b, enum ir_op op,
 	block_append(b, i);
 }
 
-/* The body's function: the loop's blocks; leaving is returning. */
+/*
+ * The body's function: the loop's blocks; leaving is returning. The body
+ * returns 0 to be run again, and k + 1 to leave by exit k.
+ */
 static struct ir_func *take_out(struct outline *o, unsigned number)
 {
 	struct ir_func *g = arena_new_of(o->a, struct ir_func);
@@ -239,6 +254,10 @@ static struct ir_func *take_out(struct outline *o, unsigned number)
 		last = out[i];
 	}
 	last->next = NULL;
+	/*
+	 * Edges back to the head return 0; those that leave return their
+	 * number.
+	 */
 	for (b = g->blocks; b != again; b = b->next) {
 		for (unsigned t = 0; t < 2; t++) {
 			struct ir_block *to = b->last->target[t];
@@ -255,7 +274,10 @@ static struct ir_func *take_out(struct outline *o, unsigned number)
 	return g;
 }
 
-/* In the function: run the loop, then go where it left to. */
+/*
+ * In the function: run the loop, then go where it left to. BREQ by BREQ: loops
+ * have few exits.
+ */
 static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 				 uint32_t loc)
 {
@@ -327,6 +349,7 @@ static void add_ends(struct outline *o, struct ir_block ***pred,
 	}
 }
 
+/* in: marks what belongs to the loop; everything else stays in the function. */
 static void outline_loop(struct outline *o, struct ir_block **tails,
 			 unsigned ntails, unsigned number)
 {
@@ -377,6 +400,10 @@ static void outline_loop(struct outline *o, struct ir_block **tails,
 	}
 }
 
+/*
+ * Outermost loops first; what is inside of a body is found when the body has
+ * its turn (opt_outline).
+ */
 static void outline_func(struct compile *c, struct ir *ir, struct ir_func *f)
 {
 	struct outline o = {.c = c, .a = c->a, .ir = ir, .f = f};

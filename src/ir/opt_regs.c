@@ -17,6 +17,10 @@ static void touch(uint8_t *used, const struct ir_ins *i)
 			used[i->args[k].reg] = 1;
 }
 
+/*
+ * Parameters keep their numbers. Fewer registers are smaller sets for all that
+ * follows.
+ */
 static void compact(struct arena *a, struct ir_func *f)
 {
 	uint8_t *used = arena_alloc(a, f->regs.n + 1);

@@ -11,6 +11,10 @@
 
 #include "ir/fold.h"
 
+/*
+ * Reads that give the same every time within one handler: who and where do not
+ * change while it runs. Clocks do, so they are not here.
+ */
 static bool is_fixed(const struct ir_ins *i)
 {
 	if (!i->has_dst || i->target[0])
@@ -31,6 +35,9 @@ static bool is_fixed(const struct ir_ins *i)
 	}
 }
 
+/*
+ * Operands are constants (which argument, which register), or there are none.
+ */
 static bool is_same(const struct ir_ins *x, const struct ir_ins *y)
 {
 	if (x->op != y->op || x->builtin != y->builtin ||
@@ -43,7 +50,10 @@ static bool is_same(const struct ir_ins *x, const struct ir_ins *y)
 	return true;
 }
 
-/* By block id: the set of blocks that every path to it passes. */
+/*
+ * By block id: the set of blocks that every path to it passes. The usual fixed
+ * point over sets of bits; all ones is "not known yet".
+ */
 static uint64_t *dominators(struct arena *a, const struct ir_func *f,
 			    unsigned *ret_words)
 {
@@ -78,8 +88,14 @@ static uint64_t *dominators(struct arena *a, const struct ir_func *f,
 	return dom;
 }
 
+/* First reads that are remembered; later ones are just not shared. */
 enum { FIRSTS_MAX = 64 };
 
+/*
+ * A read becomes a copy of one that every path to it has passed. The first
+ * one's register must be written nowhere else, or it might hold something else
+ * by now.
+ */
 static void same_func(struct arena *a, struct ir_func *f)
 {
 	struct { struct ir_ins *ins; struct ir_block *b; } first[FIRSTS_MAX];

@@ -17,6 +17,10 @@
 
 /* --- what the kernel cannot do -------------------------------------------- */
 
+/*
+ * matched() and ngroups() look at the host's last match, so the match must be
+ * the host's, too.
+ */
 static bool uses_matched(const struct ir_func *f)
 {
 	for (const struct ir_block *b = f->blocks; b; b = b->next)
@@ -33,6 +37,7 @@ enum {
 	LOOPS_DEEP = 5,
 };
 
+/* Must instruction i of block b be done on the host? */
 static bool goes_to_host(const struct split *s, const struct ir_block *b,
 			 const struct ir_ins *i)
 {
@@ -61,7 +66,10 @@ static bool goes_to_host(const struct split *s, const struct ir_block *b,
 
 /* --- resume points -------------------------------------------------------- */
 
-/* Operands: what is live before instruction i of block b. */
+/*
+ * Operands: what is live before instruction i of block b. The set is kept, too:
+ * fetching ahead asks what is there already.
+ */
 static void live_before(struct split *s, const struct ir_block *b,
 			const struct ir_ins *at, struct resume_at *p)
 {
@@ -81,7 +89,10 @@ static void live_before(struct split *s, const struct ir_block *b,
 	p->set = set;
 }
 
-/* Host: block b splits before the n-th instruction; the point enters there. */
+/*
+ * Host: block b splits before the n-th instruction; the point enters there. The
+ * same number on both sides: host is a copy of f, block by block.
+ */
 static struct ir_block *split_host(struct split *s, struct ir_block *b,
 				   unsigned n)
 {
@@ -116,7 +127,10 @@ static struct ir_block *split_host(struct split *s, struct ir_block *b,
 	return enter;
 }
 
-/* Kernel: block b ends before instruction `at` with a RESUME. */
+/*
+ * Kernel: block b ends before instruction `at` with a RESUME. What came behind
+ * is the host's now; unreachable blocks are pruned later.
+ */
 static struct ir_ins *cut_kernel(struct split *s, struct ir_block *b,
 				 struct ir_ins *at)
 {
@@ -145,6 +159,10 @@ static void say_point(const struct split *s, const struct ir_ins *at)
 		at->global ? ", " : "", at->global ? at->global->name : "");
 }
 
+/*
+ * Both versions are cut at the same instruction; its registers have the same
+ * numbers in both.
+ */
 static void add_point(struct split *s, struct ir_block *b, struct ir_ins *at,
 		      unsigned n)
 {
@@ -217,6 +235,10 @@ static void set_operands(struct split *s, struct resume_at *p)
 	}
 }
 
+/*
+ * The host version is a copy of the handler with an entry for each place at
+ * which the kernel stops; it is entered nowhere else.
+ */
 static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 {
 	struct split s = {.c = c, .a = c->a, .ir = ir, .f = f};
@@ -245,6 +267,9 @@ static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 			last->next = e;
 		last = e;
 	}
+	/*
+	 * Resume points come first in layout: the first block must be an entry.
+	 */
 	if (last) {
 		last->next = s.host->blocks;
 		s.host->blocks = s.points.v[0]->enter;
@@ -259,6 +284,7 @@ static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 	ir_prune(c->a, s.host);
 }
 
+/* n: functions that are added here are host versions. */
 void opt_split(struct compile *c, struct ir *ir)
 {
 	unsigned n = ir->funcs.n;

@@ -17,6 +17,7 @@ static bool replaces(const struct ir_block *b)
 	return b->first->op == OP_TAKEERR || b->last->op == OP_RAISE;
 }
 
+/* Puts a TAKEERR on the failure edge of each instruction that needs it. */
 static void take_func(struct arena *a, struct ir_func *f)
 {
 	struct ir_block *next;

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * abort(): a function that is not well formed is our bug, and running it could
+ * give wrong numbers.
+ */
 static void check_all(struct compile *c, struct ir *ir, const char *after)
 {
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
@@ -18,6 +22,7 @@ static void check_all(struct compile *c, struct ir *ir, const char *after)
 	}
 }
 
+/* fold runs twice: splitting leaves copies and dead reads behind. */
 void ir_passes(struct compile *c, struct ir *ir)
 {
 	static const struct {

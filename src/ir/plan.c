@@ -54,11 +54,13 @@ struct planner {
 	uint32_t scratch;
 };
 
+/* unit need not be a power of two. */
 static uint32_t round_to(uint32_t n, uint32_t unit)
 {
 	return (n + unit - 1) / unit * unit;
 }
 
+/* Possible CPUs, not those online: one may come online during the run. */
 static unsigned count_cpus(void)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
@@ -83,6 +85,7 @@ static unsigned count_cpus(void)
 
 /* --- what the code does --------------------------------------------------- */
 
+/* Who feeds what decides about cells, banks and atomic additions. */
 static void scan_ins(struct planner *k, const struct ir_func *f,
 		     const struct ir_ins *i)
 {
@@ -105,7 +108,10 @@ static void scan_ins(struct planner *k, const struct ir_func *f,
 		u->preempted = true;
 }
 
-/* Bytes of temporaries an instruction may need for key, value or record. */
+/*
+ * Bytes of temporaries an instruction may need for key, value or record. An
+ * upper bound: gen/ may need less.
+ */
 static uint32_t temporaries(const struct ir_func *f, const struct ir_ins *i)
 {
 	uint32_t n = i->has_dst ? f->regs.v[i->dst].width : 0;
@@ -122,6 +128,7 @@ static uint32_t temporaries(const struct ir_func *f, const struct ir_ins *i)
 	return n;
 }
 
+/* Live aggregates have a cell for the host's own samples. */
 static void scan_host(struct planner *k, const struct ir_func *f)
 {
 	for (struct ir_block *b = f->blocks; b; b = b->next)
@@ -130,6 +137,7 @@ static void scan_host(struct planner *k, const struct ir_func *f)
 				k->use[i->global->index].host_fed = true;
 }
 
+/* Also finds the most scratch memory that a handler needs. */
 static void scan(struct planner *k)
 {
 	unsigned nprobes = k->ir->prog->probes.n;
@@ -171,6 +179,10 @@ static void scan(struct planner *k)
 
 /* --- globals -------------------------------------------------------------- */
 
+/*
+ * Keys one after the other, numbers 8 bytes, strings at their width, all of it
+ * zero-padded: equal keys are equal bytes.
+ */
 static void plan_keys(struct plan_key *key, const struct var *v)
 {
 	key->n = v->arity > 0 ? (unsigned)v->arity : 0;
@@ -189,6 +201,7 @@ static uint32_t add_map(struct planner *k, struct plan_map m)
 	return k->p->maps.n - 1;
 }
 
+/* Kernel names have 15 bytes at most. */
 static const char *map_name(struct planner *k, const struct var *v)
 {
 	return arena_strndup(k->c->a, v->name, 15);
@@ -243,7 +256,10 @@ static void plan_full(struct plan *p, struct plan_global *g)
 	p->control_size += 16;
 }
 
-/* The octaves of the grid that the keys' samples touch. */
+/*
+ * The octaves of the grid that the keys' samples touch. A key's samples are
+ * mostly within a few octaves, so six are planned for each.
+ */
 static void plan_grid(struct planner *k, struct plan_global *g)
 {
 	uint64_t n = (uint64_t)g->entries * PLAN_OCTAVES;
@@ -337,6 +353,10 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 	};
 
 	g->part = g->live ? g->cell : cell_without_grid(&g->cell);
+	/*
+	 * Per-CPU elements need no atomic additions and share no cache line,
+	 * but each takes the memory of all CPUs.
+	 */
 	percpu = (uint64_t)g->part.size * p->ncpus <= PERCPU_BYTES && !g->live;
 	if (g->key.size + g->part.size > VALUE_MAX) {
 		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
@@ -365,6 +385,10 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 	return true;
 }
 
+/*
+ * A scalar has cells in the rows, one for each program that feeds it; an array
+ * has a map, and one "other" cell in each row.
+ */
 static bool plan_aggregate(struct planner *k, struct plan_global *g,
 			   const struct use *u)
 {
@@ -375,6 +399,7 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 	g->cell = layout_of(v);
 	g->part = g->cell;
 	g->grid_map = UINT32_MAX;
+	/* Totals have room for as many keys, whatever the map holds. */
 	g->entries = v->size ? (uint32_t)v->size :
 		     (uint32_t)k->c->set.limit[LIMIT_MAXMAPENTRIES];
 	g->shards = 1;
@@ -383,6 +408,7 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		g->deletes_off = p->control_size;
 		p->control_size += 8;
 	}
+	/* All ones: UINT32_MAX, no cell. */
 	g->slot = arena_array(k->c->a, uint32_t, nprobes + 1);
 	memset(g->slot, 0xff, sizeof(*g->slot) * (nprobes + 1));
 	g->other_off = UINT32_MAX;
@@ -438,6 +464,7 @@ static void plan_plain_array(struct planner *k, struct plan_global *g,
 	g->why = "shared hash";
 }
 
+/* Scalars are words of CONTROL, in the order of the globals. */
 static bool plan_one(struct planner *k, struct var *v)
 {
 	struct plan_global *g = &k->p->globals[v->index];
@@ -466,6 +493,10 @@ static bool plan_one(struct planner *k, struct var *v)
 
 /* --- all of it ------------------------------------------------------------ */
 
+/*
+ * Offsets inside a row, each area on a cache line: what one CPU writes is not
+ * near what another one does.
+ */
 static void plan_rows(struct planner *k)
 {
 	struct plan *p = k->p;
@@ -487,6 +518,10 @@ static void plan_rows(struct planner *k)
 	p->maps.v[MAP_CONTROL].value_size = p->control_size;
 }
 
+/*
+ * The first four maps are in every plan, in this order: their numbers are
+ * constants. Sizes are filled in as they become known.
+ */
 static void plan_areas(struct planner *k)
 {
 	static const struct plan_map area[MAP_FIRST_ARRAY] = {
@@ -509,6 +544,10 @@ static void plan_areas(struct planner *k)
 	}
 }
 
+/*
+ * nrows is rounded up to a power of two, so that a program finds its row with a
+ * mask the verifier understands.
+ */
 struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 {
 	struct plan *p = arena_new_of(c->a, struct plan);
@@ -531,6 +570,10 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 	return ok && plan_fits(c, p) ? p : NULL;
 }
 
+/*
+ * Equal bytes are stored once: the same literal or table is often used by
+ * several handlers.
+ */
 uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 		     uint32_t n)
 {

@@ -24,7 +24,12 @@
 
 enum { MAP_CONTROL, MAP_ROWS, MAP_RODATA, MAP_RING, MAP_FIRST_ARRAY };
 
-/* First bytes of the CONTROL map. 64-byte lines for what probes write. */
+/*
+ * First bytes of the CONTROL map. 64-byte lines for what probes write.
+ * Programs, the VM and the session all read and write it, so its layout is
+ * fixed. Fields that handlers write are not on the line of those that all of
+ * them read.
+ */
 struct control {
 	uint32_t stop;		/* 1: handlers return at once */
 	uint32_t bank;		/* 0 or 1: the bank that probes write */
@@ -66,6 +71,7 @@ enum map_kind {
 	PM_BANKS,	/* ARRAY_OF_MAPS of 2 maps of `inner` kind */
 };
 
+/* A map to be made. The four areas have key_size 4 and one element. */
 struct plan_map {
 	const char *name; /* of the global, cut to 15 bytes */
 	enum map_kind kind, inner;
@@ -87,7 +93,10 @@ struct plain_value {
 	uint8_t value[];  /* int64_t, or string of the global's width */
 };
 
-/* A global's place. */
+/*
+ * A global's place. Which fields are used depends on what it is; the others are
+ * 0 or UINT32_MAX.
+ */
 struct plan_global {
 	struct var *var;
 	uint32_t off;	      /* scalars: in CONTROL */
@@ -148,6 +157,7 @@ struct plan_global {
 	unsigned lock_group;  /* or UINT_MAX */
 };
 
+/* Everything about a program's memory; in the compilation's arena. */
 struct plan {
 	unsigned ncpus;	      /* possible CPUs */
 	unsigned nrows;	      /* power of two >= ncpus */

@@ -5,6 +5,10 @@
 #include "ir/plan.h"
 
 enum {
+	/*
+	 * Estimates: what matters is the order of magnitude before maps are
+	 * made.
+	 */
 	HASH_OVERHEAD = 48, /* of an element of a kernel map, in bytes */
 	HOST_OVERHEAD = 32, /* of an element of the totals */
 	PAGE = 4096,
@@ -22,12 +26,14 @@ uint64_t plan_hash_bytes(const struct plan_map *m, enum map_kind kind,
 	uint64_t one = HASH_OVERHEAD + round_up(m->key_size, 8);
 	uint64_t buckets = 1;
 
+	/* The kernel rounds the number of buckets up to a power of two. */
 	while (buckets < m->max_entries)
 		buckets *= 2;
 	one += kind == PM_PERCPU_HASH ? 8 + value * ncpus : value;
 	return one * m->max_entries + buckets * 16;
 }
 
+/* Of its values, and of what the kernel keeps with them. */
 uint64_t plan_map_bytes(const struct plan *p, const struct plan_map *m)
 {
 	switch (m->kind) {
@@ -57,6 +63,10 @@ static uint64_t totals_bytes(const struct plan_global *g)
 	return (uint64_t)g->entries * (HOST_OVERHEAD + g->key.size + cell);
 }
 
+/*
+ * A quarter of the machine's memory: beyond it, measuring changes what is
+ * measured.
+ */
 static uint64_t limit_bytes(const struct compile *c)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -73,6 +83,10 @@ static uint64_t mib(uint64_t bytes)
 	return round_up(bytes, 1 << 20) >> 20;
 }
 
+/*
+ * The largest global is the one the message points at: making that smaller
+ * helps most.
+ */
 bool plan_fits(struct compile *c, struct plan *p)
 {
 	const struct var *big = NULL;

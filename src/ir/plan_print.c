@@ -4,6 +4,7 @@
 
 #include "ir/plan.h"
 
+/* Rounded up, in the largest unit that leaves at least two digits. */
 static void print_bytes(uint64_t n, FILE *f)
 {
 	if (n < 10240)
@@ -16,6 +17,7 @@ static void print_bytes(uint64_t n, FILE *f)
 
 /* --- for -v --------------------------------------------------------------- */
 
+/* Programs' cells of a scalar, and the host's. */
 static unsigned cells_in_rows(const struct plan_global *g, unsigned nprobes)
 {
 	unsigned n = 0;
@@ -89,6 +91,7 @@ void plan_print_memory(const struct plan *p, unsigned nprobes, FILE *f)
 
 /* --- for --dump=plan ------------------------------------------------------ */
 
+/* name[keys]: type, map (why). */
 static void print_global(const struct plan *p, const struct plan_global *g,
 			 FILE *f)
 {

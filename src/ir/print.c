@@ -8,6 +8,7 @@
 
 #include "ir/util.h"
 
+/* Escapes are those that read.c undoes. */
 static void put_text(FILE *f, const char *s, size_t n)
 {
 	fputc('"', f);
@@ -49,6 +50,7 @@ static void put_part(FILE *f, const struct fmt_part *p)
 	fputc(p->conv, f);
 }
 
+/* Into a buffer first: the format is one quoted text in the end. */
 static void print_fmt(const struct ir_fmt *m, FILE *f)
 {
 	char *buf = NULL;
@@ -119,6 +121,7 @@ static void print_val(const struct ir_val *v, FILE *f)
 	}
 }
 
+/* Linear: only for dumps. */
 static unsigned index_of_re(const struct ir *ir, const struct regex *re)
 {
 	unsigned i = 0;
@@ -128,6 +131,7 @@ static unsigned index_of_re(const struct ir *ir, const struct regex *re)
 	return i;
 }
 
+/* Innermost place first, then the calls around it. */
 static void print_loc(const struct ir *ir, uint32_t loc, FILE *f)
 {
 	int32_t at = (int32_t)loc;
@@ -207,6 +211,10 @@ static void print_regs(const struct ir_func *fn, FILE *f)
 static const char *const kinds[] = {"probe", "function", "body"};
 static const char *const places[] = {"host", "kernel", "never"};
 
+/*
+ * Ids are given anew, in layout order, so that what is printed can be read
+ * back.
+ */
 void ir_print_func(const struct ir *ir, const struct ir_func *fn, FILE *f)
 {
 	unsigned id = 0;
@@ -249,6 +257,7 @@ void ir_print_func(const struct ir *ir, const struct ir_func *fn, FILE *f)
 	}
 }
 
+/* Tables first: instructions refer to them by number. */
 void ir_print(const struct ir *ir, FILE *f)
 {
 	for (unsigned i = 0; i < ir->fmts.n; i++)

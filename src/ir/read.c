@@ -13,8 +13,10 @@
 #include "front/regex.h"
 #include "ir/util.h"
 
+/* T_LINE: the end of a line, which ends most things. */
 enum tok { T_END, T_LINE, T_WORD, T_TEXT, T_SIGN };
 
+/* The text is a test's or a user's: nothing in it is trusted. */
 struct reader {
 	struct compile *c;
 	struct arena *a;
@@ -35,6 +37,7 @@ struct reader {
 
 /* --- tokens --------------------------------------------------------------- */
 
+/* After a mistake the text is over: no token follows, so every loop ends. */
 static void fail(struct reader *r, const char *what)
 {
 	struct span at = {.src = r->src, .line = r->line, .col = r->col,
@@ -47,11 +50,13 @@ static void fail(struct reader *r, const char *what)
 	r->at = r->end;
 }
 
+/* Characters of words: names, numbers, "@global", "name/2", "s16.x!". */
 static bool is_word(int ch)
 {
 	return isalnum(ch) || strchr("_.!#@/-", ch);
 }
 
+/* Undoes put_text() of print.c. */
 static void read_text(struct reader *r)
 {
 	size_t max = (size_t)(r->end - r->at), n = 0;
@@ -181,7 +186,10 @@ static unsigned index_below(struct reader *r, unsigned limit)
 	return 0;
 }
 
-/* rN, bN: the number behind the letter, or -1. */
+/*
+ * rN, bN: the number behind the letter, or -1. More than a million would be
+ * memory for nothing.
+ */
 static long numbered(const char *s, char letter)
 {
 	char *end;
@@ -243,6 +251,10 @@ static struct function *find_function(struct reader *r)
 	return NULL;
 }
 
+/*
+ * Functions may be referred to before they come: they are made empty, and must
+ * all have blocks in the end.
+ */
 static struct ir_func *func_at(struct reader *r, unsigned n)
 {
 	while (r->ir->funcs.n <= n && n < 100000) {
@@ -258,6 +270,7 @@ static struct ir_func *func_at(struct reader *r, unsigned n)
 	return r->ir->funcs.v[n];
 }
 
+/* Likewise blocks of the function at hand. */
 static struct ir_block *block_at(struct reader *r)
 {
 	long n = r->tok == T_WORD ? numbered(r->s, 'b') : -1;
@@ -294,6 +307,7 @@ static const char *type_of(struct reader *r, uint32_t *ret)
 	return "";
 }
 
+/* fmt ID "text" TYPES */
 static void read_fmt(struct reader *r)
 {
 	struct ir_fmt *m = arena_new_of(r->a, struct ir_fmt);
@@ -325,6 +339,7 @@ static void read_fmt(struct reader *r)
 	vec_push(r->a, &r->ir->fmts, m);
 }
 
+/* iter ID array [hist] [sort DIR key N] [by OP param N] [limit] [slice BITS] */
 static void read_iter(struct reader *r)
 {
 	struct ir_iter *it = arena_new_of(r->a, struct ir_iter);
@@ -353,6 +368,7 @@ static void read_iter(struct reader *r)
 	vec_push(r->a, &r->ir->iters, it);
 }
 
+/* regex ID "pattern" */
 static void read_regex(struct reader *r)
 {
 	const char *why;
@@ -376,6 +392,7 @@ static void read_regex(struct reader *r)
 
 /* --- instructions --------------------------------------------------------- */
 
+/* A register must be one of the function's: its list comes first. */
 static struct ir_val value(struct reader *r)
 {
 	struct ir_val v = {0};
@@ -395,7 +412,10 @@ static struct ir_val value(struct reader *r)
 	return v;
 }
 
-/* What an instruction has besides operands. */
+/*
+ * What an instruction has besides operands. In the order in which print.c
+ * writes them.
+ */
 static void read_extra(struct reader *r, struct ir_ins *i)
 {
 	unsigned n = 0;
@@ -434,7 +454,10 @@ static void read_extra(struct reader *r, struct ir_ins *i)
 		i->locks = (uint32_t)number(r);
 }
 
-/* ; 3:1 < 2:5: the place, then the calls it was inlined at. */
+/*
+ * ; 3:1 < 2:5: the place, then the calls it was inlined at. Each place refers
+ * to its caller, so they are added from the outermost in.
+ */
 static uint32_t read_loc(struct reader *r)
 {
 	struct { uint32_t line, col; } chain[64];
@@ -463,6 +486,7 @@ static uint32_t read_loc(struct reader *r)
 	return (uint32_t)caller;
 }
 
+/* [rN =] OP EXTRA OPERANDS [-> bN [, bM]] [; PLACE] */
 static void read_ins(struct reader *r)
 {
 	struct ir_val args[64];
@@ -506,6 +530,9 @@ static void read_ins(struct reader *r)
 
 /* --- functions ------------------------------------------------------------ */
 
+/*
+ * Types of registers: l or sWIDTH, with .name of a variable and ! for shared.
+ */
 static void read_regs(struct reader *r)
 {
 	while (r->tok == T_WORD) {
@@ -550,6 +577,7 @@ static void read_kind(struct reader *r, struct ir_func *f)
 	}
 }
 
+/* func N "name" KIND PLACE ... */
 static void read_func(struct reader *r)
 {
 	struct ir_func *f = func_at(r, (unsigned)number(r));
@@ -577,6 +605,7 @@ static void read_func(struct reader *r)
 		f->locks = (uint32_t)number(r);
 }
 
+/* bN [depth D]: begins a block; layout is the order of the text. */
 static void read_block(struct reader *r)
 {
 	struct ir_block *b = block_at(r), **link = &r->f->blocks;
@@ -596,6 +625,7 @@ static void read_block(struct reader *r)
 	r->cur = b;
 }
 
+/* One line; what it is says its first word. */
 static void read_line(struct reader *r)
 {
 	if (accept(r, "fmt"))
@@ -633,6 +663,7 @@ struct ir *ir_read(struct compile *c, struct program *p, struct source *src)
 	r.line = 1;
 	r.ir = arena_new_of(c->a, struct ir);
 	r.ir->prog = p;
+	/* Place 0 stands for "none". */
 	vec_push(c->a, &r.ir->locs, none);
 	next(&r);
 	while (r.tok == T_LINE)

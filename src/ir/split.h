@@ -7,7 +7,10 @@
 #include "ir/ir.h"
 #include "ir/util.h"
 
-/* Where the kernel stops and the host goes on. */
+/*
+ * Where the kernel stops and the host goes on. One for each host-only
+ * instruction that a path of the kernel meets first.
+ */
 struct resume_at {
 	struct ir_block *block;	/* kernel: ends in resume */
 	struct ir_ins *resume;
@@ -20,13 +23,14 @@ struct resume_at {
 struct split {
 	struct compile *c;
 	struct arena *a;
-	struct ir *ir;
+	struct ir *ir; /* of the compilation */
+	/* kernel version, and the copy that goes on */
 	struct ir_func *f, *host;
 	struct ir_live *live;	/* of f as it was */
 	struct reg_use *use;	/* likewise: definitions, uses */
-	struct ir_ins **list;
+	struct ir_ins **list; /* scratch, for block_flow() */
 	struct ir_block **map;	/* kernel block id to host block */
-	bool matched;
+	bool matched; /* the handler asks for groups of a match */
 	VEC(struct resume_at *) points;
 };
 

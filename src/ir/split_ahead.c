@@ -6,6 +6,7 @@
  */
 #include "ir/split.h"
 
+/* Instructions that computing one operand again may take. */
 enum { CHAIN_MAX = 32 };
 
 /* --- which instructions --------------------------------------------------- */
@@ -27,6 +28,7 @@ static bool in_record(enum builtin_id id)
 	}
 }
 
+/* Only these must be fetched: everything else the host has or can compute. */
 static bool reads_context(const struct ir_ins *i)
 {
 	switch (i->op) {
@@ -100,7 +102,10 @@ static struct ir_block *new_block(struct maker *m)
 	return b;
 }
 
-/* Both versions number their registers alike. */
+/*
+ * Both versions number their registers alike. Registers made for the kernel's
+ * chains have no use on the host but take up their numbers there.
+ */
 static void keep_step(struct split *s)
 {
 	for (unsigned n = s->host->regs.n; n < s->f->regs.n; n++)
@@ -155,7 +160,11 @@ static bool redo(struct maker *m, const struct ir_ins *from, uint32_t dst,
 	return true;
 }
 
-/* The value that operand v has, at the point. */
+/*
+ * The value that operand v has, at the point. Either it is there already, or
+ * its definition can be done again here. false: it depends on something that is
+ * not known yet (a loop's variable, a global that may have changed).
+ */
 static bool operand_at(struct maker *m, const struct ir_val *v,
 		       struct ir_val *ret)
 {
@@ -197,6 +206,7 @@ static bool operand_at(struct maker *m, const struct ir_val *v,
 
 /* --- in the host part ----------------------------------------------------- */
 
+/* A read on the host that the kernel has to do. */
 struct wanted {
 	struct ir_ins *ins;	/* host's, already replaced */
 	struct ir_ins *was;	/* what it did */
@@ -232,6 +242,10 @@ static void replace(struct split *s, struct wanted *w)
 	w->block->last = br;
 }
 
+/*
+ * Blocks of the host version that point b leads to: only what they read is
+ * sent.
+ */
 static uint8_t *reach_from(struct split *s, struct ir_block *b)
 {
 	uint8_t *seen = arena_alloc(s->a, s->host->nblocks + 1);
@@ -255,6 +269,7 @@ static uint8_t *reach_from(struct split *s, struct ir_block *b)
 	return seen;
 }
 
+/* The script must read earlier itself: the message says so. */
 static void not_ahead(struct split *s, const struct wanted *w)
 {
 	const struct span *at = &s->ir->locs.v[w->was->loc].span;
@@ -263,7 +278,10 @@ static void not_ahead(struct split *s, const struct wanted *w)
 		 at->text ? at->text : op_info(w->was->op)->text);
 }
 
-/* Everything one point must send for what its host part reads. */
+/*
+ * Everything one point must send for what its host part reads. Code is put
+ * between the block's last instruction and the send.
+ */
 static void fetch_for(struct split *s, struct resume_at *p, struct wanted *list,
 		      unsigned n, bool *reported)
 {

@@ -13,6 +13,7 @@ static inline uint32_t str_round(size_t n)
 	return (uint32_t)((n + STR_ALIGN - 1) & ~(size_t)(STR_ALIGN - 1));
 }
 
+/* Operands as values, for building and rewriting. */
 static inline struct ir_val val_num(int64_t n)
 {
 	return (struct ir_val){.kind = VAL_NUM, .num = n};
@@ -34,9 +35,11 @@ enum ir_op op_find(const char *text, size_t n);
 bool ins_ends(const struct ir_ins *i);
 /* The kernel cannot do it: by op, or by the built-in it calls. */
 bool ins_host_only(const struct ir_ins *i);
+/* nargs operands, all VAL_NONE; no place, no targets. */
 struct ir_ins *ins_new(struct arena *a, enum ir_op op, unsigned nargs);
 /* With operands of its own; targets are the same blocks. */
 struct ir_ins *ins_copy(struct arena *a, const struct ir_ins *from);
+/* At the end; next is cleared. */
 void block_append(struct ir_block *b, struct ir_ins *i);
 /* After the chain of instructions was edited. */
 void block_fix_last(struct ir_block *b);
