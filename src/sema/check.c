@@ -182,7 +182,7 @@ static void quantile(struct check *k, struct node *p, const struct span *at)
 	p->kind = N_NUM;
 	p->type = TY_LONG;
 	p->u.num = 0;
-	if (whole <= 0 || whole > 1000000000 || v < 0 || v > whole)
+	if (whole <= 0 || whole > 1000000 || v < 0 || v > whole)
 		complain(k->c, QUANTILE_RANGE, at, (long long)v,
 			 (long long)whole);
 	else
