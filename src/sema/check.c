@@ -121,7 +121,9 @@ static void hist(struct check *k, struct node *n)
 			diag_help(k->c->diag, d,
 				  "Number_of_buckets = (stop - start) / "
 				  "interval; please adjust your start, stop, "
-				  "and interval values");
+				  "and interval values%s",
+				  n->u.hist.step < 0 ?
+				  ": the interval must be positive" : "");
 			return;
 		}
 	}
