@@ -116,7 +116,8 @@ static void raise_host(struct emit *e)
 	emit_leave(e);
 }
 
-/* The more than MAXERRORS-th error stops all kernel handlers. */
+/* The more than MAXERRORS-th error stops all kernel handlers, unless errors are
+ * suppressed: then they only count. */
 static void count_error(struct emit *e)
 {
 	int64_t max = e->c->set.limit[LIMIT_MAXERRORS];
@@ -127,7 +128,7 @@ static void count_error(struct emit *e)
 	asm_imm(e->as, R0, 1);
 	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1,
 		   offsetof(struct control, errors), R0);
-	if (max >= INT32_MAX)
+	if (max >= INT32_MAX || e->c->set.suppress_errors)
 		goto out;
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)max, go_on);
 	asm_storei(e->as, 4, R1, offsetof(struct control, stop), 1);

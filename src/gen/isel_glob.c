@@ -7,9 +7,15 @@
 
 #include <assert.h>
 
+/* Frozen handlers only read: the copy that LOCK made. */
 static uint32_t off_of(struct emit *e)
 {
-	return e->plan->globals[e->ins->global->index].off;
+	const struct plan_global *g = &e->plan->globals[e->ins->global->index];
+
+	if (e->f->frozen && e->g->ir->lock_of[e->ins->global->index] &
+				    e->f->locks)
+		return g->frozen_off;
+	return g->off;
 }
 
 static bool is_string(struct emit *e)

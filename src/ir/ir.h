@@ -121,6 +121,10 @@ struct ir_ins {
 
 enum { RAISE_UNCATCHABLE = 1, RAISE_QUIET = 2 /* abort(): no message */ };
 
+/* ins->num of LOCK, bits: the host first drains banks; it copies what the lock
+ * guards (ir_func.frozen). */
+enum { LOCK_DRAINS = 1, LOCK_FREEZES = 2 };
+
 struct ir_block {
 	unsigned id;		/* dense after ir_number() */
 	struct ir_ins *first, *last;
@@ -157,6 +161,7 @@ struct ir_func {
 	uint32_t nresume; /* of RESUME in the kernel version */
 	VEC(struct ir_block *) resume; /* host version: starts with ENTER n */
 	uint32_t locks;		/* union of LOCK masks */
+	bool frozen;		/* host: LOCK copies what it guards, lets go */
 	unsigned index;		/* in ir.funcs */
 };
 

@@ -145,7 +145,8 @@ static struct ir_block *lock_block(struct locker *k, uint32_t loc,
 	struct ir_ins *i = ins_new(k->a, OP_LOCK, 0);
 
 	i->locks = k->mask;
-	i->num = k->drains;
+	i->num = (k->drains ? LOCK_DRAINS : 0) |
+		 (k->f->frozen ? LOCK_FREEZES : 0);
 	i->loc = loc;
 	i->target[0] = to;
 	i->target[1] = bad;
@@ -254,6 +255,43 @@ static struct ir_block *lock_in_block(struct locker *k, struct ir_block *b,
 	return b;
 }
 
+/*
+ * A host handler that walks arrays and changes nothing of what is guarded can
+ * work on a copy: the lock is held while that is taken, not for the walk.
+ */
+static bool only_walks(const struct locker *k)
+{
+	bool walks = false;
+
+	if (k->f->place != PLACE_HOST)
+		return false;
+	for (const struct ir_block *b = k->f->blocks; b; b = b->next) {
+		for (const struct ir_ins *i = b->first; i; i = i->next) {
+			if (!touches(k, i))
+				continue;
+			if (i->op == OP_CALL || i->global->type == TY_STATS)
+				return false;
+			switch (i->op) {
+			case OP_GLD:
+			case OP_AGET:
+			case OP_AHAS:
+			case OP_ITNEXT:
+			case OP_ITKEY:
+			case OP_ITVAL:
+			case OP_ITEND:
+				break;
+			case OP_ITNEW:
+			case OP_AHASW:
+				walks = true;
+				break;
+			default:
+				return false;
+			}
+		}
+	}
+	return walks;
+}
+
 static void lock_func(struct locker *k)
 {
 	struct ir_func *f = k->f;
@@ -268,6 +306,7 @@ static void lock_func(struct locker *k)
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		list[n++] = b;
 	f->locks |= k->mask;
+	f->frozen = only_walks(k);
 	for (unsigned m = 0; m < n; m++) {
 		bool held = k->held[list[m]->id];
 

@@ -487,6 +487,10 @@ static bool plan_one(struct planner *k, struct var *v)
 	}
 	g->off = k->p->control_size;
 	k->p->control_size += round_to(g->value_width, 8);
+	if (g->lock_group != UINT32_MAX) {
+		g->frozen_off = k->p->control_size;
+		k->p->control_size += round_to(g->value_width, 8);
+	}
 	g->why = "a word of the shared page";
 	return true;
 }

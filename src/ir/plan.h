@@ -100,6 +100,7 @@ struct plain_value {
 struct plan_global {
 	struct var *var;
 	uint32_t off;	      /* scalars: in CONTROL */
+	uint32_t frozen_off;  /* locked ones: for ir_func.frozen, a copy */
 	struct plan_key key;  /* arrays */
 	uint32_t value_width; /* arrays: bytes of the value proper */
 	uint32_t map;	      /* arrays: index of the plan_map */

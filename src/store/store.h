@@ -38,6 +38,13 @@ struct store_ops {
 	 * then value (key.size + value_width), from malloc. Returns n or a
 	 * negative errno. */
 	int64_t (*snapshot)(struct store *s, unsigned g, uint8_t **ret_elems);
+	/* Makes what a snapshot needs ready, before a lock is held; NULL:
+	 * nothing. */
+	int (*ready)(struct store *s, unsigned g);
+	/* Until thaw() get and snapshot show the array as it is now. NULL, or
+	 * not 0: cannot be done. */
+	int (*freeze)(struct store *s, unsigned g);
+	void (*thaw)(struct store *s);
 	int (*clear)(struct store *s, unsigned g); /* 0 or a negative errno */
 	/*
 	 * Flip banks and move what the other bank's maps hold to settled

@@ -19,12 +19,21 @@
 #include "stat/cell.h"
 #include "stat/grid.h"
 #include "store/grace.h"
+#include "store/htab.h"
 #include "store/kern.h"
 #include "store/kern_add.h"
+#include "store/kern_copy.h"
 #include "store/kern_map.h"
 #include "store/live.h"
 #include "store/settled.h"
 #include "store/sysbpf.h"
+
+/* An array as it was at an instant. */
+struct frozen {
+	bool on;
+	int64_t n;	    /* elements in its kern_copy */
+	struct htab *table; /* of them; NULL: nobody asked for one yet */
+};
 
 struct kern_store {
 	struct store s;
@@ -33,6 +42,8 @@ struct kern_store {
 	struct grace grace;
 	/* By global: kern_add.h; 0 not asked for yet. */
 	int *add_prog, *set_prog;
+	struct kern_copy *copy; /* by global */
+	struct frozen *frozen;	/* by global */
 	bool quiet; /* no program runs any more: drains do not wait */
 };
 
@@ -224,6 +235,10 @@ static void kern_close_store(struct store *s)
 		if (k->set_prog[i] > 0)
 			close(k->set_prog[i]);
 	}
+	for (i = 0; i < s->plan->nglobals; i++)
+		kern_copy_close(&k->copy[i]);
+	free(k->copy);
+	free(k->frozen);
 	free(k->add_prog);
 	free(k->set_prog);
 	store_teardown(s);
@@ -243,6 +258,8 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	store_setup(&k->s, p);
 	k->add_prog = xcalloc(p->nglobals + 1, sizeof(*k->add_prog));
 	k->set_prog = xcalloc(p->nglobals + 1, sizeof(*k->set_prog));
+	k->copy = xcalloc(p->nglobals + 1, sizeof(*k->copy));
+	k->frozen = xcalloc(p->nglobals + 1, sizeof(*k->frozen));
 	k->s.rodata = p->rodata;
 	k->bank_fd = xcalloc(n + 1, sizeof(*k->bank_fd));
 	for (i = 0; i < n; i++)
@@ -284,20 +301,6 @@ static struct plain_value *element_new(const struct plan_global *pg)
 }
 
 /* The map's value has a stamp in front of the value proper. */
-static int kern_get(struct store *s, unsigned g, const void *key, void *value)
-{
-	int fd, rc;
-	const struct plan_global *pg = array_of(s, g, &fd);
-	struct plain_value *e = element_new(pg);
-
-	rc = bpf_map_lookup_elem(fd, key, e);
-	if (!rc)
-		memcpy(value, e->value, pg->value_width);
-	free(e);
-	return rc;
-}
-
-/* Elements are numbered as they are made; foreach shows them in that order. */
 static uint64_t next_stamp(struct store *s)
 {
 	struct control *c = (struct control *)s->control;
@@ -471,58 +474,181 @@ static int kern_del(struct store *s, unsigned g, const void *key)
  * Equal stamps: made by programs at the same moment. By key then, so that the
  * order does not depend on the hash.
  */
+/* Elements as a map has them, to be put in order of creation. */
+struct stamped {
+	const uint8_t *key;
+	const struct plain_value *value;
+};
+
 static int by_stamp(const void *a, const void *b, void *ctx)
 {
-	const struct kern_rows *rows = ctx;
-	const struct plain_value *p, *q;
+	const struct plan_global *pg = ctx;
+	const struct stamped *p = a, *q = b;
 
-	p = (const struct plain_value *)kern_rows_value(rows, *(size_t *)a);
-	q = (const struct plain_value *)kern_rows_value(rows, *(size_t *)b);
-	if (p->stamp != q->stamp)
-		return p->stamp < q->stamp ? -1 : 1;
-	return memcmp(kern_rows_key(rows, *(size_t *)a),
-		      kern_rows_key(rows, *(size_t *)b), rows->key_size);
+	if (p->value->stamp != q->value->stamp)
+		return p->value->stamp < q->value->stamp ? -1 : 1;
+	return memcmp(p->key, q->key, pg->key.size);
+}
+
+static uint8_t *in_order(const struct plan_global *pg, struct stamped *v,
+			 size_t n)
+{
+	size_t i, each = pg->key.size + pg->value_width;
+	uint8_t *elems = xcalloc(n + 1, each), *out = elems;
+
+	qsort_r(v, n, sizeof(*v), by_stamp, (void *)pg);
+	for (i = 0; i < n; i++, out += each) {
+		memcpy(out, v[i].key, pg->key.size);
+		memcpy(out + pg->key.size, v[i].value->value, pg->value_width);
+	}
+	return elems;
+}
+
+static uint32_t map_value_size(const struct store *s,
+			       const struct plan_global *pg)
+{
+	return s->plan->maps.v[pg->map].value_size;
+}
+
+static int kern_ready(struct store *s, unsigned g)
+{
+	int fd;
+	const struct plan_global *pg = array_of(s, g, &fd);
+
+	return kern_copy_open(&kern_of(s)->copy[g], fd, pg->key.size,
+			      map_value_size(s, pg),
+			      s->plan->maps.v[pg->map].max_entries);
+}
+
+/* By a program that copies; -1: there is none. */
+static int64_t snapshot_copy(struct store *s, unsigned g, uint8_t **ret)
+{
+	struct kern_copy *c = &kern_of(s)->copy[g];
+	const struct plan_global *pg = &s->plan->globals[g];
+	size_t each = pg->key.size + map_value_size(s, pg);
+	const uint8_t *at;
+	struct stamped *v;
+	int64_t n, i;
+
+	if (kern_of(s)->frozen[g].on)
+		n = kern_of(s)->frozen[g].n;
+	else
+		n = kern_ready(s, g) ? -1 : kern_copy_run(c);
+	if (n < 0)
+		return -1;
+	v = xcalloc((size_t)n + 1, sizeof(*v));
+	at = kern_copy_elems(c);
+	for (i = 0; i < n; i++, at += each) {
+		v[i].key = at;
+		v[i].value = (const struct plain_value *)(at + pg->key.size);
+	}
+	*ret = in_order(pg, v, (size_t)n);
+	free(v);
+	return n;
 }
 
 static int64_t kern_snapshot(struct store *s, unsigned g, uint8_t **ret)
 {
+	int64_t n = snapshot_copy(s, g, ret);
 	int fd, rc;
 	const struct plan_global *pg = array_of(s, g, &fd);
-	size_t i, each = pg->key.size + pg->value_width, *order;
-	const struct plain_value *e;
 	struct kern_rows rows;
-	uint8_t *out;
+	struct stamped *v;
+	size_t i;
 
-	rc = kern_map_read(fd, pg->key.size,
-			   sizeof(struct plain_value) + pg->value_width, &rows);
-	if (rc)
+	if (n >= 0)
+		return n;
+	rc = kern_map_read(fd, pg->key.size, map_value_size(s, pg), &rows);
+	if (rc) {
+		kern_rows_free(&rows);
 		return rc;
-	order = xcalloc(rows.n + 1, sizeof(*order));
-	out = xcalloc(rows.n + 1, each);
-	for (i = 0; i < rows.n; i++)
-		order[i] = i;
-	qsort_r(order, rows.n, sizeof(*order), by_stamp, &rows);
-	*ret = out;
-	for (i = 0; i < rows.n; i++, out += each) {
-		e = (const struct plain_value *)kern_rows_value(&rows,
-								order[i]);
-		memcpy(out, kern_rows_key(&rows, order[i]), pg->key.size);
-		memcpy(out + pg->key.size, e->value, pg->value_width);
 	}
-	free(order);
+	v = xcalloc(rows.n + 1, sizeof(*v));
+	for (i = 0; i < rows.n; i++) {
+		v[i].key = kern_rows_key(&rows, i);
+		v[i].value = (const struct plain_value *)
+			kern_rows_value(&rows, i);
+	}
+	*ret = in_order(pg, v, rows.n);
+	n = (int64_t)rows.n;
+	free(v);
 	kern_rows_free(&rows);
-	return (int64_t)i;
+	return n;
 }
 
-/* What programs insert while this runs may stay: it came after the delete. */
+static int kern_freeze(struct store *s, unsigned g)
+{
+	struct frozen *f = &kern_of(s)->frozen[g];
+
+	f->n = kern_ready(s, g) ? -1 : kern_copy_run(&kern_of(s)->copy[g]);
+	f->on = f->n >= 0;
+	return f->on ? 0 : -ENOTSUP;
+}
+
+static void kern_thaw(struct store *s)
+{
+	struct kern_store *k = kern_of(s);
+	unsigned g;
+
+	for (g = 0; g < s->plan->nglobals; g++) {
+		if (k->frozen[g].table)
+			htab_free(k->frozen[g].table);
+		k->frozen[g] = (struct frozen){ 0 };
+	}
+}
+
+/* From the copy, by a table of it. */
+static int frozen_get(struct store *s, unsigned g, const void *key, void *value)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	struct frozen *f = &kern_of(s)->frozen[g];
+	size_t value_size = map_value_size(s, pg);
+	const uint8_t *at;
+	bool is_new;
+	int64_t i;
+
+	if (!f->table) {
+		f->table = htab_new(pg->key.size, (uint32_t)value_size,
+				    (uint32_t)f->n);
+		at = kern_copy_elems(&kern_of(s)->copy[g]);
+		for (i = 0; i < f->n; i++, at += pg->key.size + value_size)
+			memcpy(htab_add(f->table, at, &is_new),
+			       at + pg->key.size, value_size);
+	}
+	at = htab_find(f->table, key);
+	if (!at)
+		return -ENOENT;
+	memcpy(value, ((const struct plain_value *)at)->value, pg->value_width);
+	return 0;
+}
+
+static int kern_get(struct store *s, unsigned g, const void *key, void *value)
+{
+	int fd, rc;
+	const struct plan_global *pg = array_of(s, g, &fd);
+	struct plain_value *e;
+
+	if (kern_of(s)->frozen[g].on)
+		return frozen_get(s, g, key, value);
+	e = element_new(pg);
+	rc = bpf_map_lookup_elem(fd, key, e);
+	if (!rc)
+		memcpy(value, e->value, pg->value_width);
+	free(e);
+	return rc;
+}
+
 static int kern_clear(struct store *s, unsigned g)
 {
 	int fd, rc;
 	const struct plan_global *pg = array_of(s, g, &fd);
 	struct kern_rows rows;
 
-	rc = kern_map_read(fd, pg->key.size,
-			   sizeof(struct plain_value) + pg->value_width, &rows);
+	/* Programs that use the array wait for its lock, if there are any. */
+	if (pg->lock_group != UINT32_MAX && !kern_ready(s, g) &&
+	    !kern_copy_clear(&kern_of(s)->copy[g]))
+		return 0;
+	rc = kern_map_read(fd, pg->key.size, map_value_size(s, pg), &rows);
 	if (!rc)
 		rc = kern_map_delete(fd, &rows);
 	kern_rows_free(&rows);
@@ -750,6 +876,9 @@ static const struct store_ops kern_ops = {
 	.add = kern_add,
 	.del = kern_del,
 	.snapshot = kern_snapshot,
+	.ready = kern_ready,
+	.freeze = kern_freeze,
+	.thaw = kern_thaw,
 	.clear = kern_clear,
 	.drain = kern_drain,
 	.live_del = kern_live_del,

@@ -73,13 +73,53 @@ static void go(struct vm *vm)
 }
 
 /* RELEASE: what was written under the lock is seen by the next holder. */
-void locks_release(struct vm *vm, uint32_t mask)
+static void free_words(struct vm *vm, uint32_t mask)
 {
 	unsigned i;
 
 	for (i = 0; i < LOCK_GROUPS; i++)
 		if (mask & vm->held & 1u << i)
 			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
+}
+
+/* Copies all that the locks guard, then lets go of them: what the handler reads
+ * until it unlocks is of this instant. If an array cannot be copied they stay
+ * held. */
+static void freeze(struct vm *vm)
+{
+	const struct plan *p = vm->s->plan;
+	bool all = vm->s->ops->freeze != NULL;
+	unsigned g;
+
+	for (g = 0; g < p->nglobals; g++) {
+		const struct plan_global *pg = &p->globals[g];
+
+		if (pg->lock_group >= LOCK_GROUPS || store_is_agg(pg) ||
+		    !(vm->held & 1u << pg->lock_group))
+			continue;
+		if (!pg->key.n)
+			memcpy(vm->s->control + pg->frozen_off,
+			       vm->s->control + pg->off, pg->value_width);
+		else if (all && store_has_map(vm->s, pg))
+			all = !vm->s->ops->freeze(vm->s, g);
+	}
+	if (!all || !is_shared(vm)) {
+		if (vm->s->ops->thaw)
+			vm->s->ops->thaw(vm->s);
+		return;
+	}
+	vm->frozen = true;
+	free_words(vm, vm->held);
+	go(vm);
+}
+
+void locks_release(struct vm *vm, uint32_t mask)
+{
+	if (vm->frozen)
+		vm->s->ops->thaw(vm->s);
+	else
+		free_words(vm, mask);
+	vm->frozen = false;
 	vm->held &= ~mask;
 	/* From here on others may change what a foreach remembers. */
 	iters_stale(vm, NULL);
@@ -129,7 +169,25 @@ static bool lock_wait(struct vm *vm, unsigned group)
 	}
 }
 
-/* a: groups, whether the handler reads banked aggregates. */
+/* What reading an array at once needs is made before its lock is taken. */
+static void make_ready(struct vm *vm, uint32_t want)
+{
+	const struct plan *p = vm->s->plan;
+	unsigned g;
+
+	if (!is_shared(vm))
+		return;
+	for (g = 0; vm->s->ops->ready && g < p->nglobals; g++) {
+		const struct plan_global *pg = &p->globals[g];
+
+		if (pg->key.n && !store_is_agg(pg) &&
+		    store_has_map(vm->s, pg) && pg->lock_group < LOCK_GROUPS &&
+		    want & 1u << pg->lock_group)
+			vm->s->ops->ready(vm->s, g);
+	}
+}
+
+/* a: groups, LOCK_DRAINS, LOCK_FREEZES. */
 uint64_t host_lock(struct vm *vm, const uint64_t *a)
 {
 	uint32_t want = (uint32_t)a[0] & ~vm->held;
@@ -137,8 +195,9 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 
 	if (!want)
 		return 0;
-	if (a[1])
+	if (a[1] & LOCK_DRAINS)
 		vm_drain(vm);
+	make_ready(vm, want);
 	stay(vm);
 	/*
 	 * In order of their numbers, as programs take them: no two handlers
@@ -158,6 +217,8 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 		}
 		vm->held |= 1u << i;
 	}
+	if (a[1] & LOCK_FREEZES)
+		freeze(vm);
 	return 0;
 }
 

@@ -125,6 +125,7 @@ struct vm {
 	unsigned max_nesting, ncalls, calls_cap;
 	uint32_t *calls;    /* locs of the script calls in progress */
 	uint32_t held;      /* lock groups */
+	bool frozen;        /* of those: released, this handler has copies */
 	bool skipped;       /* a lock could not be had */
 	/* While it holds some: is the process kept on a CPU, ahead of others,
 	 * and what it was like before. */
