@@ -220,6 +220,12 @@ void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label)
 	imm64(as, dst, BPF_PSEUDO_FUNC, 0, 0);
 }
 
+void asm_comm(struct assembler *as, int dst)
+{
+	relocate(as, RELOC_COMM, 0, 0, 0);
+	imm64(as, dst, 0, 0, 0);
+}
+
 void asm_kfunc(struct assembler *as, enum kfunc f)
 {
 	relocate(as, RELOC_KFUNC, 0, 0, f);

@@ -80,6 +80,8 @@ void asm_value(struct assembler *as, int dst, uint32_t map, uint32_t off);
 void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label);
 /* Calls the ir function func of another code (host). */
 void asm_call_func(struct assembler *as, uint32_t func);
+/* dst = offset of comm in task_struct, or 0: not known. */
+void asm_comm(struct assembler *as, int dst);
 /* Calls a function of the kernel, where there is one. */
 void asm_kfunc(struct assembler *as, enum kfunc f);
 /* Calls a subprogram of this code. */

@@ -44,6 +44,9 @@ enum reloc_kind {
 	/* r0 = 0, or where the kernel has it a call of its function `func`
 	 * (enum kfunc) without arguments; clobbers r0 to r5 */
 	RELOC_KFUNC,
+	/* ld_imm64: offset of comm in task_struct where programs may load from
+	 * it (run/comm.h), or 0 */
+	RELOC_COMM,
 };
 enum kfunc { KF_PREEMPT_DISABLE, KF_PREEMPT_ENABLE };
 struct reloc {

@@ -31,6 +31,7 @@ enum kernel_helper {
 	KH_RING_DISCARD = 133,
 	KH_FOR_EACH = 164,
 	KH_SNPRINTF = 165,
+	KH_TASK_BTF = 158,
 	KH_LOOP = 181,
 	KH_LOOKUP_PERCPU = 195,
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "run/comm.h"
 #include "run/kern.h"
 #include "run/preempt.h"
 #include "run/state.h"
@@ -34,6 +35,20 @@ static void link_kfunc(struct session *s, struct bpf_insn *insn, uint32_t which)
 		*insn = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
 					   .src_reg = PSEUDO_KFUNC_CALL,
 					   .imm = (int32_t)id };
+}
+
+/* The kernel is asked once a session, and only if a handler wants to know. */
+static int32_t comm_off(struct session *s)
+{
+	if (!s->comm_off) {
+		s->comm_off = (int)comm_find();
+		if (!s->comm_off)
+			s->comm_off = -1;
+		log_say(&s->c->log, LOG_RUN, 2, "execname() is %s",
+			s->comm_off > 0 ? "loaded from the task"
+					: "asked of the kernel");
+	}
+	return s->comm_off > 0 ? s->comm_off : 0;
 }
 
 /*
@@ -70,17 +85,20 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 			if (with_kfuncs)
 				link_kfunc(s, insn, r->func);
 			break;
+		case RELOC_COMM:
+			insn->imm = comm_off(s);
+			break;
 		}
 	}
 	return insns;
 }
 
-static bool has_kfuncs(const struct code *code)
+static bool has_reloc(const struct code *code, enum reloc_kind kind)
 {
 	unsigned i;
 
 	for (i = 0; i < code->relocs.n; i++)
-		if (code->relocs.v[i].kind == RELOC_KFUNC)
+		if (code->relocs.v[i].kind == kind)
 			return true;
 	return false;
 }
@@ -234,7 +252,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
 	struct code_btf *btf;
 	struct bpf_insn *insns;
-	bool kfuncs = has_kfuncs(p->code);
+	bool kfuncs = has_reloc(p->code, RELOC_KFUNC);
 	int rc, btf_fd;
 
 	if (kfuncs && !s->preempts)
@@ -258,13 +276,21 @@ int load_prog(struct session *s, struct kern_prog *p)
 	 * program.
 	 */
 	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
-	if (has_kfuncs(p->code))
+	if (has_reloc(p->code, RELOC_KFUNC))
 		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",
-			p->probe->pp, !kfuncs ? "is not preempted on this kernel" :
+			p->probe->pp,
+			!kfuncs ? "is not preempted on this kernel" :
 			rc < 0 ? "may be preempted" : "is not preempted");
 	if (rc < 0 && kfuncs) {
 		/* There, but not for this kind of program. */
 		free(insns);
+		insns = link_insns(s, p->code, false);
+		rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+	}
+	if (rc < 0 && s->comm_off > 0 && has_reloc(p->code, RELOC_COMM)) {
+		/* Perhaps this kind of program may not load from tasks. */
+		free(insns);
+		s->comm_off = -1;
 		insns = link_insns(s, p->code, false);
 		rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
 	}

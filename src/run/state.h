@@ -44,6 +44,7 @@ struct session {
 	enum state state;
 	int status;		/* exit status so far */
 	uint64_t errors, skipped; /* of the host and of simulated probes */
+	int comm_off; /* comm_find(): -1 for 0; 0: not asked yet */
 	signed char preempts; /* preempt_here(): 1, -1; 0: not asked yet */
 	uint64_t *half_skips;	/* by probe index: kernel probes on the host */
 

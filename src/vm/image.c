@@ -215,6 +215,8 @@ static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 	 * A function of the kernel's that means nothing here: the no-op stays.
 	 */
 	case RELOC_KFUNC:
+	/* Nor is there a task to load from: 0 stays, the helper is asked. */
+	case RELOC_COMM:
 		return true;
 	}
 	return false;

@@ -8,9 +8,11 @@
 
 #include "base/compile.h"
 #include "probe/probe.h"
+#include "run/comm.h"
 #include "run/events.h"
 #include "run/preempt.h"
 #include "run/timers.h"
+#include "types/types.h"
 
 /* --- timers -------------------------------------------------------------- */
 
@@ -236,4 +238,21 @@ TEST(preemption_of_the_kernel)
 
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		CHECK_EQ(preempt_may(&rows[i].f), rows[i].may);
+}
+
+/* --- where a task's name is ----------------------------------------------- */
+
+TEST(comm_is_where_btf_has_it)
+{
+	struct compile *c = compile_new();
+	uint32_t off[CHAIN_MAX], found = comm_find();
+	int size, n = types_chain(c, "task_struct", "comm", off, &size);
+
+	compile_free(c);
+	if (!found)
+		SKIP("programs on request are refused, or too old a kernel");
+	if (n < 0)
+		SKIP("no BTF");
+	CHECK_EQ(n, 1);
+	CHECK_EQ(found, off[0]);
 }
