@@ -32,10 +32,14 @@ struct diags *diags_new(struct arena *a)
  */
 static bool seen_before(struct diags *d, const struct diag *m)
 {
+	/* What is near a name differs from probe to probe of a wildcard: of
+	 * one kind of warning a place has one. */
+	bool alike = m->class == DIAG_WARNING && m->at.src;
 	char *key;
 
-	key = arena_printf(d->a, "%p %u %u %s", (const void *)m->at.src,
-			   m->at.line, m->at.col, m->text);
+	key = arena_printf(d->a, "%p %u %u %d %s", (const void *)m->at.src,
+			   m->at.line, m->at.col, alike ? (int)m->id : -1,
+			   alike ? "" : m->text);
 	if (map_has(d->seen, key))
 		return true;
 	map_set(d->seen, key, NULL);

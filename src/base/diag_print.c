@@ -244,8 +244,10 @@ void diags_print(struct diags *d, FILE *f, const struct diag_style *style)
 		if (warning && style->no_warnings &&
 		    !style->warnings_are_errors)
 			continue;
+		/* A warning comes again for each probe of a wildcard: once is
+		 * what the script has to say about it. */
 		if (sorted[i]->repeats && !style->all) {
-			t->similar++;
+			t->similar += !warning;
 		} else if (t->printed == DIAG_SHOWN && !style->all) {
 			t->cut++;
 		} else {

@@ -512,10 +512,31 @@ static void drop_functions(struct elide *x)
 	p->functions.n = k;
 }
 
+/* Of one point with a wildcard there may be hundreds: one message. */
+static void report_dropped(struct elide *x, const struct probe *first,
+			   unsigned more)
+{
+	struct diag *d;
+
+	if (!first)
+		return;
+	d = complain(x->c, ELIDE_PROBE, &first->span, first->pp);
+	if (more)
+		diag_note(x->c->diag, d, NULL,
+			  "and %u more that the point stands for", more);
+}
+
+static bool same_point(const struct probe *a, const struct probe *b)
+{
+	return a->span.src == b->span.src && a->span.line == b->span.line &&
+	       a->span.col == b->span.col;
+}
+
 static void drop_probes(struct elide *x)
 {
 	struct program *p = x->s->p;
-	unsigned i, k = 0;
+	const struct probe *first = NULL;
+	unsigned i, k = 0, more = 0;
 
 	for (i = 0; i < p->probes.n; i++) {
 		struct probe *pr = p->probes.v[i];
@@ -525,9 +546,17 @@ static void drop_probes(struct elide *x)
 			continue;
 		}
 		pr->elided = true;
-		if (!quiet_at(pr->body))
-			complain(x->c, ELIDE_PROBE, &pr->span, pr->pp);
+		if (quiet_at(pr->body))
+			continue;
+		if (first && same_point(first, pr)) {
+			more++;
+			continue;
+		}
+		report_dropped(x, first, more);
+		first = pr;
+		more = 0;
 	}
+	report_dropped(x, first, more);
 	p->probes.n = k;
 }
 
