@@ -324,6 +324,50 @@ static void lock_func(struct locker *k)
 	ir_number(f);
 }
 
+static bool func_touches(const struct locker *k, const struct ir_func *f)
+{
+	for (const struct ir_block *b = f->blocks; b; b = b->next)
+		if (block_touches(k, b))
+			return true;
+	return false;
+}
+
+/* -v: the kernel's part lets go of its locks before the host takes them again.
+ * Nobody may hold them while a record is on its way. */
+static void say_pieces(const struct locker *k, const struct ir_func *kernel,
+		       const struct ir_func *host)
+{
+	const struct program *p = k->ir->prog;
+	const char *names = "", *sep = "";
+
+	if (!func_touches(k, kernel) || !func_touches(k, host))
+		return;
+	for (unsigned i = 0; i < p->globals.n; i++) {
+		if (!(k->ir->lock_of[i] & k->mask))
+			continue;
+		names = arena_printf(k->a, "%s%s%s", names, sep,
+				     p->globals.v[i]->name);
+		sep = ", ";
+	}
+	log_say(&k->c->log, LOG_IR, 1, "%s: two pieces: other handlers may "
+		"change {%s} before it continues on the host",
+		kernel->probe->pp, names);
+}
+
+/* The host's part of a kernel handler. */
+static const struct ir_func *host_part(const struct ir *ir,
+				       const struct ir_func *f)
+{
+	for (unsigned i = 0; f->nresume && i < ir->funcs.n; i++) {
+		const struct ir_func *h = ir->funcs.v[i];
+
+		if (h->kind == IR_PROBE && h->place == PLACE_HOST &&
+		    h->probe == f->probe && h->nresume)
+			return h;
+	}
+	return NULL;
+}
+
 void opt_lock(struct compile *c, struct ir *ir)
 {
 	struct locker k = {.c = c, .a = c->a, .ir = ir};
@@ -340,6 +384,8 @@ void opt_lock(struct compile *c, struct ir *ir)
 		    !ir->probe_locks[k.f->probe->index])
 			continue;
 		k.mask = ir->probe_locks[k.f->probe->index];
+		if (k.f->place == PLACE_KERNEL && host_part(ir, k.f))
+			say_pieces(&k, k.f, host_part(ir, k.f));
 		k.drains = k.f->place == PLACE_HOST && reports_in(&k, k.f);
 		lock_func(&k);
 	}
