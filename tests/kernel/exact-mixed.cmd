@@ -1,8 +1,9 @@
 # Raw tracepoint, user-space function, page faults and clock interrupts add to
 # the same aggregates from all CPUs while ten reports a second read and delete
 # them. All reports and the ledger add up to what happened. EXACT: times longer.
+# -w: emulated clocks tick late.
 n=$((${EXACT:-1} * 20000))
-tally -c "work-mix $((4 * n)) $((n / 4)) $n 4" -e '
+tally -w -c "work-mix $((4 * n)) $((n / 4)) $n 4" -e '
 global s, h, a, f, p, ticks, faults, ticked, faulted, seen_ticks, seen_faults
 global calls, hist, keyed, steps, sum
 probe kernel.trace("sys_enter") {
