@@ -10,7 +10,7 @@
 #include "types/regs.h"
 #include "types/types.h"
 
-enum { REGS_IP = 128, REGS_CS = 136 /* x86-64 */ };
+enum { REGS_CS = 136 /* x86-64: whether it was user code */ };
 
 /* Reports that the built-in has nothing to look at. */
 static void not_here(struct emit *e, const char *why)

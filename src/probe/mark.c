@@ -9,6 +9,7 @@
 #include "probe/pretty.h"
 #include "probe/target.h"
 #include "probe/uprobe.h"
+#include "types/regs.h"
 
 enum { ARGS_MAX = 12 };
 
@@ -102,12 +103,47 @@ static bool parse_memory(struct compile *c, const char *s,
 }
 
 /*
- * One argument: "SIZE@OPERAND", the size negative for a signed number. An
- * operand relative to the instruction (sym(%rip)) needs the address the program
- * was loaded at, which is not known here.
+ * "counter(%rip)", "table+16(%rip)", "8+table(%rip)": a variable of the
+ * program. It was loaded as far from where it was linked as the probe was, and
+ * the handler has the probe's address in its registers.
  */
-static bool parse_argument(struct compile *c, const char *text,
-			   const struct span *at, struct access *ret)
+static bool parse_variable(struct compile *c, const struct uprobe *u,
+			   const char *s, struct access *ret)
+{
+	struct access_step step = {.user = true};
+	struct elf_file *f;
+	const char *why;
+	uint64_t addr;
+	char *end;
+	size_t len;
+	bool found;
+
+	step.off = strtoll(s, &end, 10);
+	if (end != s && *end != '+')
+		return false; /* "16(%rip)": from which instruction? */
+	if (end != s)
+		s = end + 1;
+	len = strcspn(s, "+-(");
+	step.off += strtoll(s + len, &end, 10);
+	if (!len || strcmp(end, "(%rip)"))
+		return false;
+	f = elf_open_file(c, u->path, &why);
+	found = f && elf_symbol(f, arena_strndup(c->a, s, len), &addr);
+	elf_close_file(f);
+	if (!found)
+		return false;
+	step.off += (int64_t)(addr - u->addr);
+	ret->base = ACC_REG;
+	ret->arg = REGS_IP;
+	ret->user = true;
+	vec_push(c->a, &ret->steps, step);
+	return true;
+}
+
+/* One argument: "SIZE@OPERAND", the size negative for a signed number. */
+static bool parse_argument(struct compile *c, const struct uprobe *u,
+			   const char *text, const struct span *at,
+			   struct access *ret)
 {
 	char *end;
 	long size = strtol(text, &end, 10);
@@ -132,7 +168,8 @@ static bool parse_argument(struct compile *c, const char *text,
 		ret->sign = size < 0;
 		return reg >= 0 && !*s;
 	}
-	if (strstr(s, "%rip") || !parse_memory(c, s, at, ret))
+	if (strstr(s, "%rip") ? !parse_variable(c, u, s, ret)
+			      : !parse_memory(c, s, at, ret))
 		return false;
 	vec_last(&ret->steps).load = bytes;
 	vec_last(&ret->steps).sign = size < 0;
@@ -173,7 +210,7 @@ static int all_args(struct compile *c, const struct uprobe *u, struct node *n)
 			break;
 		if (i)
 			pretty_text(&pr, " ");
-		if (parse_argument(c, text, &n->span, &a))
+		if (parse_argument(c, u, text, &n->span, &a))
 			pretty_number(&pr, name, &a);
 		else
 			pretty_text(&pr, arena_printf(c->a, "%s=?", name));
@@ -207,7 +244,7 @@ static int target_mark(struct compile *c, struct probe *p, struct node *n,
 					  : argument_text(c, u->args, i - 1);
 	if (!text)
 		return target_unknown(c, p, n, quiet);
-	if (n->u.target.parts.n || !parse_argument(c, text, &n->span, &a)) {
+	if (n->u.target.parts.n || !parse_argument(c, u, text, &n->span, &a)) {
 		if (!quiet)
 			complain(c, NOT_YET, &n->span,
 				 n->u.target.parts.n
@@ -245,6 +282,7 @@ static void add_mark(struct compile *c, const struct match *m,
 	struct probe *p = uprobe_new(c, m, f->path, k->offset, pid, how);
 	struct uprobe *u = p->data;
 
+	u->addr = k->addr;
 	u->semaphore = k->semaphore;
 	u->name = k->name;
 	u->provider = k->provider;

@@ -52,9 +52,6 @@ static int reg_offset(unsigned number)
 	return number < sizeof(at) / sizeof(at[0]) ? at[number] : -1;
 }
 
-/* The instruction pointer in struct pt_regs. */
-enum { REG_IP = 128 };
-
 /* --- expressions ---------------------------------------------------------- */
 
 static bool refuse(struct lookup *l, const char *why)
@@ -294,7 +291,7 @@ static bool to_access(struct lookup *l, const struct place *p,
 		 * Where the program was loaded is not known before it runs, but
 		 * the handler knows the address of its own probe.
 		 */
-		ret->arg = REG_IP;
+		ret->arg = REGS_IP;
 		push_step(l, ret, p->off - (int64_t)l->pc, p->derefs ? 8 : 0);
 		break;
 	case AT_REG:

@@ -284,6 +284,40 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 	return 0;
 }
 
+static bool symbol_of_table(const struct elf_file *f, Elf *elf, uint32_t type,
+			    const char *name, uint64_t *ret)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(elf, type, NULL, &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Sym sym;
+
+	if (!data || !sh.sh_entsize)
+		return false;
+	for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
+		const char *s;
+
+		if (!gelf_getsym(data, i, &sym))
+			break;
+		if (sym.st_shndx == SHN_UNDEF)
+			continue;
+		s = elf_strptr(elf, sh.sh_link, sym.st_name);
+		if (s && !strcmp(s, name)) {
+			*ret = sym.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *ret)
+{
+	return symbol_of_table(f, f->elf, SHT_SYMTAB, name, ret) ||
+	       (f->debug &&
+		symbol_of_table(f, f->debug, SHT_SYMTAB, name, ret)) ||
+	       symbol_of_table(f, f->elf, SHT_DYNSYM, name, ret);
+}
+
 void elf_find_needed(struct compile *c, const struct elf_file *f,
 		     name_vec *ret)
 {
@@ -345,6 +379,7 @@ static bool read_mark(struct compile *c, const struct elf_file *f,
 	ret->provider = text[0];
 	ret->name = text[1];
 	ret->args = text[2];
+	ret->addr = addr[0];
 	ret->offset = elf_offset(f, addr[0]);
 	ret->semaphore = addr[2] ? elf_offset(f, addr[2]) : 0;
 	return ret->offset != 0;

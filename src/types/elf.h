@@ -38,6 +38,7 @@ typedef VEC(struct elf_func) elf_funcs;
 struct elf_mark {
 	/* args: "-4@%edi 8@%rax", see probe/ */
 	const char *provider, *name, *args;
+	uint64_t addr;		/* as linked */
 	uint64_t offset;	/* in the file */
 	/*
 	 * In the file; 0: none. A counter of listeners: the program skips the
@@ -58,6 +59,11 @@ void elf_close_file(struct elf_file *f);
  */
 int elf_find_funcs(struct compile *c, const struct elf_file *f,
 		   const char *glob, elf_funcs *ret);
+/*
+ * Address, as linked, of a symbol of any kind. false: there is none of that
+ * name.
+ */
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *ret);
 /*
  * Static probes that match both globs, in the order of the file: one that the
  * compiler copied (inlining) comes as often as it is there. -ENOENT: the file

@@ -14,6 +14,6 @@ enum { REGS_NARGS = 6 };
 
 /* Byte offsets of di, si, dx, cx, r8, r9. */
 static const uint32_t regs_arg[REGS_NARGS] = {112, 104, 96, 88, 72, 64};
-enum { REGS_RESULT = 80 /* ax */ };
+enum { REGS_RESULT = 80 /* ax */, REGS_IP = 128 };
 
 #endif

@@ -11,6 +11,9 @@
 static volatile unsigned short semaphore
     __attribute__((section(".probes"), used));
 
+/* By name, with a distance: known by the program's symbols. */
+static long table[3] __attribute__((used)) = {5, 6, 7};
+
 static void __attribute__((noinline)) pass(int i, long twice, short *back)
 {
 	__asm__ volatile(
@@ -23,7 +26,8 @@ static void __attribute__((noinline)) pass(int i, long twice, short *back)
 	    "993: .8byte 990b, 0, %c[sem]\n"
 	    ".asciz \"work\"\n"
 	    ".asciz \"pass\"\n"
-	    ".asciz \"-4@%[i] 8@%[twice] -4@$-7 -2@%[back]\"\n"
+	    ".asciz \"-4@%[i] 8@%[twice] -4@$-7 -2@%[back] "
+	    "8@table+16(%%rip)\"\n"
 	    "994: .balign 4\n"
 	    ".popsection\n" ::[i] "r"(i),
 	    [twice] "r"(twice), [back] "m"(*back), [sem] "i"(&semaphore));
@@ -36,6 +40,8 @@ int main(int argc, char **argv)
 	printf("watched: %d\n", semaphore);
 	for (int i = 0; i < n; i++) {
 		short back = (short)-i;
+
+		table[2] = i % 10;
 
 		pass(i, 2L * i, &back);
 	}
