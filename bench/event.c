@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event ROUNDS NAME=COMMAND ...: what each tracer adds to a system call.
+ * event [-b] [-k KEYS] ROUNDS NAME=COMMAND ...: what each tracer adds to a
+ * system call.
  *
  * In each round every command in turn is started, given time to attach a BPF
  * program, and a loop of getppid() pinned to one CPU is timed twice: plain
@@ -10,10 +11,16 @@
  * A tracer that opens its perf event on CPU 0 alone slows events there more
  * than elsewhere: the loop is timed on the last CPU and on CPU 0.
  * The commands take turns so that a machine whose speed drifts is fair to all.
+ *
+ * -k: not getppid() but KEYS system calls that do not exist, in turn, numbered
+ * from 1000: an array keyed by the number gets so many keys, each of them after
+ * all others. -b: for a busy machine: short loops with real-time priority, of
+ * which the fastest counts.
  */
 #include <bpf/bpf.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +30,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CALLS = 100000, CHUNKS = 7, PROGS = 64, PATIENCE_MS = 15000 };
+enum {
+	CALLS = 100000, CHUNKS = 7,	 /* a loop; medians of so many */
+	BURST = 4096, BURSTS = 150,	 /* -b; 1 ms each, 8 between pauses */
+	PROGS = 64, PATIENCE_MS = 15000, FIRST_KEY = 1000,
+};
+
+struct loop {
+	int keys; /* 1: getppid() */
+	bool best;
+	double plain[2]; /* -b: without tracer, on the last CPU and on 0 */
+};
 
 static double now_ns(void)
 {
@@ -40,17 +57,53 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void call(const struct loop *l, int n)
+{
+	int i, key = 0;
+
+	for (i = 0; i < n; i++) {
+		syscall(l->keys == 1 ? SYS_getppid : FIRST_KEY + key);
+		if (++key == l->keys)
+			key = 0;
+	}
+}
+
+static double best_ns(const struct loop *l)
+{
+	struct sched_param first = { .sched_priority = 50 }, usual = { 0 };
+	double best = 1e9;
+	int i;
+
+	for (i = 0; i < BURSTS; i++) {
+		double start, t;
+
+		if (i % 8 == 0)
+			sched_setscheduler(0, SCHED_FIFO, &first);
+		start = now_ns();
+		call(l, BURST);
+		t = (now_ns() - start) / BURST;
+		best = t < best ? t : best;
+		if (i % 8 == 7) {
+			sched_setscheduler(0, SCHED_OTHER, &usual);
+			usleep(3000);
+		}
+	}
+	sched_setscheduler(0, SCHED_OTHER, &usual);
+	return best;
+}
+
 /* Median over chunks of the time of one call. */
-static double loop_ns(void)
+static double loop_ns(const struct loop *l)
 {
 	double t[CHUNKS];
-	int i, j;
+	int i;
 
+	if (l->best)
+		return best_ns(l);
 	for (i = 0; i < CHUNKS; i++) {
 		double start = now_ns();
 
-		for (j = 0; j < CALLS; j++)
-			syscall(SYS_getppid);
+		call(l, CALLS);
 		t[i] = (now_ns() - start) / CALLS;
 	}
 	qsort(t, CHUNKS, sizeof(*t), by_value);
@@ -94,7 +147,7 @@ static int read_progs(uint32_t after, struct prog *ret)
 }
 
 /* Nanoseconds a run of the program that ran most, between two readings. */
-static double run_ns(uint32_t after)
+static double run_ns(const struct loop *l, uint32_t after)
 {
 	struct prog a[PROGS], b[PROGS];
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME), na, nb, i, j;
@@ -102,7 +155,7 @@ static double run_ns(uint32_t after)
 	double ret = 0;
 
 	na = read_progs(after, a);
-	loop_ns();
+	loop_ns(l);
 	nb = read_progs(after, b);
 	for (i = 0; i < nb; i++) {
 		uint64_t count = b[i].count, time = b[i].time;
@@ -158,19 +211,21 @@ static int last_cpu(void)
 	return (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
 }
 
-static double loop_on(int cpu)
+static double loop_on(const struct loop *l, int cpu)
 {
 	double t;
 
 	pin(cpu);
-	t = loop_ns();
+	t = loop_ns(l);
 	pin(last_cpu());
 	return t;
 }
 
-static void measure(const char *name, const char *command, int round)
+static void measure(const struct loop *l, const char *name, const char *command,
+		    int round)
 {
-	double plain = loop_ns(), plain0 = loop_on(0), wall, wall0;
+	double plain = l->best ? l->plain[0] : loop_ns(l);
+	double plain0 = l->best ? l->plain[1] : loop_on(l, 0), wall, wall0;
 	uint32_t after = last_prog();
 	pid_t pid = fork();
 
@@ -190,10 +245,10 @@ static void measure(const char *name, const char *command, int round)
 	if (wait_attached(after)) {
 		fprintf(stderr, "%s: no program ran\n", name);
 	} else {
-		wall = loop_ns();
-		wall0 = loop_on(0);
+		wall = loop_ns(l);
+		wall0 = loop_on(l, 0);
 		printf("%s %d %.1f %.1f %.1f\n", name, round, wall - plain,
-		       run_ns(after), wall0 - plain0);
+		       run_ns(l, after), wall0 - plain0);
 		fflush(stdout);
 	}
 	kill(-pid, SIGINT);
@@ -204,20 +259,38 @@ static void measure(const char *name, const char *command, int round)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0, r, i;
-	if (rounds < 1 || argc < 3) {
-		fprintf(stderr, "usage: event ROUNDS NAME=COMMAND ...\n");
+	struct loop l = { .keys = 1 };
+	int rounds, r, i, opt;
+
+	while ((opt = getopt(argc, argv, "bk:")) != -1) {
+		if (opt == 'b')
+			l.best = true;
+		else if (opt == 'k')
+			l.keys = (int)strtol(optarg, NULL, 10);
+	}
+	rounds = optind < argc ? (int)strtol(argv[optind], NULL, 10) : 0;
+	if (rounds < 1 || l.keys < 1 || optind + 1 >= argc) {
+		fprintf(stderr, "usage: event [-b] [-k KEYS] ROUNDS "
+			"NAME=COMMAND ...\n");
 		return 2;
 	}
 	pin(last_cpu());
+	l.plain[0] = l.plain[1] = 1e9;
+	for (r = 0; l.best && r < 2 * rounds + 4; r++)
+		for (i = 0; i < 2; i++) {
+			double t = loop_on(&l, i ? 0 : last_cpu());
+
+			if (t < l.plain[i])
+				l.plain[i] = t;
+		}
 	for (r = 0; r < rounds; r++)
-		for (i = 2; i < argc; i++) {
+		for (i = optind + 1; i < argc; i++) {
 			char *eq = strchr(argv[i], '=');
 
 			if (!eq)
 				continue;
 			*eq = 0;
-			measure(argv[i], eq + 1, r);
+			measure(&l, argv[i], eq + 1, r);
 			*eq = '=';
 		}
 	return 0;

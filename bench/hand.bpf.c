@@ -223,6 +223,15 @@ int count_pid(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/sys_enter")
+int count_id(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 key = value(ctx);
+
+	ADD(by_pid, &key);
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
 int count_comm(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct comm_key key;

@@ -21,7 +21,7 @@ enum {
 	SHARDS_MAX = 8,
 	SHARD_BYTES = 1024,	 /* all shards of an element */
 	HOT_WAYS = 16,		 /* hot entries of a program and a CPU */
-	HOT_BYTES = 1024,	 /* of all of them: in the first-level cache */
+	HOT_BYTES = 2048,	 /* of all of them: in the first-level cache */
 	HOT_KEY = 64,		 /* bytes of a key worth comparing */
 	HOT_BANK = 1 << 20,	 /* bytes of all programs and CPUs */
 	LIVE_CELL = 4096,	 /* of which kernel handlers read fields */

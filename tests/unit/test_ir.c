@@ -602,7 +602,7 @@ TEST(plan_gives_hot_entries)
 	CHECK_EQ(c->hot[2], UINT32_MAX);
 	CHECK(c->other_off >= c->hot[1] + 16 * 16);
 	CHECK_EQ(v->hot_size, v->part.size + 16);
-	CHECK(v->hot_ways * v->hot_size <= 1024);
+	CHECK(v->hot_ways * v->hot_size <= 2048);
 	CHECK(v->hot[0] + v->hot_ways * v->hot_size <= p->bank_size);
 	CHECK_EQ(v->hot[1], UINT32_MAX);
 	CHECK_EQ(global(p, "h")->hot_ways, 0);
