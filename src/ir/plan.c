@@ -316,11 +316,27 @@ static void plan_hot(struct planner *k, struct plan_global *g,
 	if (!nhot)
 		ways = 0;
 	g->hot_ways = ways;
-	for (unsigned i = 0; ways && i < n; i++) {
-		if (!hot[i])
-			continue;
-		g->hot[i] = p->bank_size;
-		p->bank_size += ways * g->hot_size;
+	for (unsigned i = 0; ways && i < n; i++)
+		if (hot[i])
+			g->hot[i] = 0; /* place_hot() */
+}
+
+/* Behind all cells of all globals: those that are few and small stay close to
+ * each other, and within reach of an instruction's offset. */
+static void place_hot(struct planner *k)
+{
+	struct plan *p = k->p;
+
+	for (unsigned n = 0; n < p->nglobals; n++) {
+		struct plan_global *g = &p->globals[n];
+
+		for (unsigned i = 0; g->hot_ways && i < k->ir->prog->probes.n;
+		     i++) {
+			if (g->hot[i] == UINT32_MAX)
+				continue;
+			g->hot[i] = p->bank_size;
+			p->bank_size += g->hot_ways * g->hot_size;
+		}
 	}
 }
 
@@ -570,6 +586,7 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 	plan_areas(&k);
 	for (unsigned i = 0; i < p->nglobals; i++)
 		ok &= plan_one(&k, ir->prog->globals.v[i]);
+	place_hot(&k);
 	plan_rows(&k);
 	return ok && plan_fits(c, p) ? p : NULL;
 }

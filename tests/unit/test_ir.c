@@ -600,7 +600,7 @@ TEST(plan_gives_hot_entries)
 	CHECK_EQ(c->hot_size, 16);
 	CHECK_EQ(c->hot[0] + 16 * 16, c->hot[1]);
 	CHECK_EQ(c->hot[2], UINT32_MAX);
-	CHECK(c->other_off >= c->hot[1] + 16 * 16);
+	CHECK(c->other_off < c->hot[0] && v->other_off < c->hot[0]);
 	CHECK_EQ(v->hot_size, v->part.size + 16);
 	CHECK(v->hot_ways * v->hot_size <= 2048);
 	CHECK(v->hot[0] + v->hot_ways * v->hot_size <= p->bank_size);
