@@ -33,10 +33,10 @@ static const struct reg_row {
 
 #if defined(__x86_64__)
 static const uint32_t arg_off[] = { 112, 104, 96, 88, 72, 64 };
-enum { RET_OFF = 80, REGS_SIZE = 168 };
+enum { RET_OFF = 80, SP_OFF = 152, REGS_SIZE = 168 };
 #else
 static const uint32_t arg_off[] = { 0, 8, 16, 24, 32, 40, 48, 56 };
-enum { RET_OFF = 0, REGS_SIZE = 272 };
+enum { RET_OFF = 0, SP_OFF = 248, REGS_SIZE = 272 };
 #endif
 enum { NARG_REGS = sizeof(arg_off) / sizeof(*arg_off) };
 
@@ -144,6 +144,12 @@ size_t event_context(struct events *e, const struct event *ev,
 		size = words_context(e, ev, p, ctx);
 		break;
 	case PROG_KPROBE:
+		/* A return has taken its address off the stack: as 0 at the
+		 * entry, so that @entry finds its call. */
+		if (p->is_return)
+			put(ctx, SP_OFF, 8, 8);
+		size = regs_context(e, ev, p, ctx);
+		break;
 	case PROG_PERF_EVENT:
 		size = regs_context(e, ev, p, ctx);
 		break;

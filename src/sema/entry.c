@@ -2,16 +2,20 @@
 /*
  * @entry(e) in a .return handler: e as it was when the function was entered.
  *
- * A probe on the function's entry stores e in an array, by thread and depth of
- * recursion; the return handler takes it out again first thing. Both are made
- * here, as syntax, before names are resolved:
+ * A probe on the function's entry stores e in an array, by thread and by where
+ * the call's frame is, which recursion and coroutines keep apart; the return
+ * handler takes it out again first thing. Both are made here, as syntax, before
+ * names are resolved:
  *
- *	entry:	d = depth[tid()]++
- *		value[tid(), d] = e
- *	return:	d = --depth[tid()]
- *		v = value[tid(), d]
- *		delete value[tid(), d]
- *		if (d < 1) delete depth[tid()]
+ *	entry:	value[tid(), register("sp")] = e
+ *	return:	frame = register("sp") - 8
+ *		v = value[tid(), frame]
+ *		delete value[tid(), frame]
+ *
+ * No depth is counted: the kernel may miss returns (too many at once), after
+ * which a count would pair each call with another one's value for ever. What a
+ * missed return leaves behind is overwritten by the next call from there.
+ * System calls have no frames and do not nest: there the thread is enough.
  */
 #include <string.h>
 
@@ -20,7 +24,7 @@
 /* What belongs to one return probe. */
 struct entry_set {
 	struct probe *ret;
-	const char *depth, *local_depth;
+	const char *frame; /* the return handler's local; NULL: no frames */
 	struct span at;
 	VEC(struct entry_value) list;
 };
@@ -50,19 +54,38 @@ static struct node *number(struct build *b, int64_t v)
 	return n;
 }
 
-/* array[tid()], or array[tid(), second] */
+static struct node *builtin_call(struct build *b, const char *what,
+				 enum builtin_id id)
+{
+	struct node *n = node_new(b->a, N_CALL, b->at);
+
+	n->u.call.name = str_internz(b->s->c->str, what);
+	n->u.call.builtin = builtin_at(id);
+	return n;
+}
+
+/* register("sp") */
+static struct node *stack_pointer(struct build *b)
+{
+	struct node *n = builtin_call(b, "register", BI_REGISTER);
+	struct node *sp = node_new(b->a, N_STR, b->at);
+
+	sp->type = TY_STRING;
+	sp->u.str = str_internz(b->s->c->str, "sp");
+	vec_push(b->a, &n->u.call.args, sp);
+	return n;
+}
+
+/* array[tid()], or array[tid(), frame] */
 static struct node *element(struct build *b, const char *array,
-			    const char *second)
+			    struct node *frame)
 {
 	struct node *n = node_new(b->a, N_INDEX, b->at);
-	struct node *tid = node_new(b->a, N_CALL, b->at);
 
-	tid->u.call.name = str_internz(b->s->c->str, "tid");
-	tid->u.call.builtin = builtin_at(BI_TID);
 	n->u.index.name = array;
-	vec_push(b->a, &n->u.index.keys, tid);
-	if (second)
-		vec_push(b->a, &n->u.index.keys, name(b, second));
+	vec_push(b->a, &n->u.index.keys, builtin_call(b, "tid", BI_TID));
+	if (frame)
+		vec_push(b->a, &n->u.index.keys, frame);
 	return n;
 }
 
@@ -79,17 +102,6 @@ static struct node *assign(struct build *b, struct node *left,
 	return stmt;
 }
 
-static struct node *step(struct build *b, enum oper op, bool prefix,
-			 struct node *a)
-{
-	struct node *n = node_new(b->a, N_INCDEC, b->at);
-
-	n->u.incdec.op = op;
-	n->u.incdec.prefix = prefix;
-	n->u.incdec.a = a;
-	return n;
-}
-
 static struct node *remove_element(struct build *b, struct node *a)
 {
 	struct node *n = node_new(b->a, N_DELETE, b->at);
@@ -98,17 +110,14 @@ static struct node *remove_element(struct build *b, struct node *a)
 	return n;
 }
 
-static struct node *if_last(struct build *b, const char *depth,
-			    struct node *then)
+/* At the return the return address has left the stack (on x86). */
+static struct node *frame_of_return(struct build *b)
 {
-	struct node *n = node_new(b->a, N_IF, b->at);
-	struct node *cmp = node_new(b->a, N_BINARY, b->at);
+	struct node *n = node_new(b->a, N_BINARY, b->at);
 
-	cmp->u.binary.op = OPER_LT;
-	cmp->u.binary.a = name(b, depth);
-	cmp->u.binary.b = number(b, 1);
-	n->u.ternary.a = cmp;
-	n->u.ternary.b = then;
+	n->u.binary.op = OPER_SUB;
+	n->u.binary.a = stack_pointer(b);
+	n->u.binary.b = number(b, 8);
 	return n;
 }
 
@@ -167,8 +176,8 @@ bool entry_replace(struct scope *sc, struct node *n)
 		set = arena_new_of(s->c->a, struct entry_set);
 		set->ret = sc->probe;
 		set->at = n->span;
-		set->depth = hidden_array(s, "entry_depth", &n->span);
-		set->local_depth = fresh(s, "depth", s->decls);
+		if (sc->probe->prog == PROG_KPROBE)
+			set->frame = fresh(s, "frame", s->decls);
 		sc->entries = set;
 	}
 	v.expr = n->u.unary.a;
@@ -184,40 +193,36 @@ bool entry_replace(struct scope *sc, struct node *n)
 static struct node *return_part(struct build *b, const struct entry_set *set)
 {
 	struct node *blk = node_new(b->a, N_BLOCK, b->at);
-	const char *d = set->local_depth;
 	unsigned i;
 
-	vec_push(b->a, &blk->u.block.stmts,
-		 assign(b, name(b, d),
-			step(b, OPER_DEC, true, element(b, set->depth, NULL))));
+	if (set->frame)
+		vec_push(b->a, &blk->u.block.stmts,
+			 assign(b, name(b, set->frame), frame_of_return(b)));
 	for (i = 0; i < set->list.n; i++) {
 		const struct entry_value *v = &set->list.v[i];
+		struct node *k = set->frame ? name(b, set->frame) : NULL;
+		struct node *k2 = set->frame ? name(b, set->frame) : NULL;
 
 		vec_push(b->a, &blk->u.block.stmts,
-			 assign(b, name(b, v->local), element(b, v->array, d)));
+			 assign(b, name(b, v->local), element(b, v->array, k)));
 		vec_push(b->a, &blk->u.block.stmts,
-			 remove_element(b, element(b, v->array, d)));
+			 remove_element(b, element(b, v->array, k2)));
 	}
-	vec_push(
-	    b->a, &blk->u.block.stmts,
-	    if_last(b, d, remove_element(b, element(b, set->depth, NULL))));
 	return blk;
 }
 
 static struct node *entry_part(struct build *b, const struct entry_set *set)
 {
 	struct node *blk = node_new(b->a, N_BLOCK, b->at);
-	const char *d = set->local_depth;
 	unsigned i;
 
-	vec_push(
-	    b->a, &blk->u.block.stmts,
-	    assign(b, name(b, d),
-		   step(b, OPER_INC, false, element(b, set->depth, NULL))));
-	for (i = 0; i < set->list.n; i++)
+	for (i = 0; i < set->list.n; i++) {
+		struct node *k = set->frame ? stack_pointer(b) : NULL;
+
 		vec_push(b->a, &blk->u.block.stmts,
-			 assign(b, element(b, set->list.v[i].array, d),
+			 assign(b, element(b, set->list.v[i].array, k),
 				set->list.v[i].expr));
+	}
 	return blk;
 }
 
