@@ -11,7 +11,12 @@
 
 #include "sema/sema.h"
 
-enum { ALIAS_DEPTH_MAX = 64, ALIAS_STEPS_MAX = 200000, ALIAS_PARTS_MAX = 32 };
+enum {
+	ALIAS_DEPTH_MAX = 64,
+	ALIAS_STEPS_MAX = 200000,
+	ALIAS_PARTS_MAX = 32,
+	MISSING_MAX = 500, /* points: each looks for similar names */
+};
 
 /* The aliases that an expansion went through, innermost first. */
 struct link {
@@ -434,8 +439,12 @@ static unsigned expand_one(struct expand *x, struct point *pt,
 		made = expand_aliases(x, pt, link, false, quiet, &matched);
 	if (made || quiet || x->gave_up)
 		return made;
-	if (!matched)
-		return expand_family(x, pt, link, false);
+	if (!matched) {
+		made = expand_family(x, pt, link, false);
+		if (!made && ++x->s->missing >= MISSING_MAX)
+			x->gave_up = true;
+		return made;
+	}
 	if (!diags_errors(x->c->diag))
 		complain(x->c, ALIAS_NONE, &pt->span, parts_text(x->c, pt));
 	return 0;

@@ -39,6 +39,7 @@ struct sema {
 	struct map *bridges; /* "name/n" -> function that calls a built-in */
 	VEC(struct decl_probe *) aliases; /* of files registered so far */
 	unsigned steps;           /* of alias expansion: bounds the fan-out */
+	unsigned missing;         /* points that nothing matched */
 	unsigned refs;            /* counter for var.ref_order */
 	unsigned decls;           /* counter for var.index until sema ends */
 	unsigned expanded;        /* files of p->files whose probes are made */
