@@ -26,6 +26,7 @@
 /* struct probe.data */
 struct kprobe {
 	const char *name;
+	const char *symbol; /* to attach to */
 	const char *module;
 	bool is_return;
 	bool looked;
@@ -72,6 +73,7 @@ static void add_probe(struct compile *c, const struct match *m,
 	else if (strcmp(m->name[m->nparts - 1], "function"))
 		tail = arena_printf(c->a, ".%s", m->name[m->nparts - 1]);
 	k->name = sym->name;
+	k->symbol = sym->symbol;
 	k->module = sym->module;
 	k->is_return = m->pattern->tag == 1;
 	p->data = k;
@@ -321,7 +323,7 @@ static int read_number(const char *path, const char *format, unsigned *ret)
 static int open_event(struct compile *c, const struct kprobe *k)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
-	const char *name = k->name;
+	const char *name = k->symbol;
 	unsigned type, bit;
 	int err, fd;
 

@@ -181,7 +181,8 @@ bool entry_replace(struct scope *sc, struct node *n)
 		sc->entries = set;
 	}
 	v.expr = n->u.unary.a;
-	v.array = hidden_array(s, "entry", &n->span);
+	/* All parts are of one file: a library does not see the script's. */
+	v.array = hidden_array(s, "entry", &set->at);
 	v.local = fresh(s, "at_entry", s->decls);
 	vec_push(s->c->a, &set->list, v);
 	n->kind = N_NAME;

@@ -47,6 +47,18 @@ static bool split_line(char *line, char *ret_type, char **ret_name,
 	return true;
 }
 
+/* "f.isra.0" or "f.constprop.0" of f. */
+static bool is_copy(const char *sym, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(sym, name, n))
+		return false;
+	sym += n;
+	return (!strncmp(sym, ".isra.", 6) && !strchr(sym + 6, '.')) ||
+	       (!strncmp(sym, ".constprop.", 11) && !strchr(sym + 11, '.'));
+}
+
 int ksyms_find(struct compile *c, const char *module, const char *name,
 	       ksym_list *ret)
 {
@@ -54,6 +66,8 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 	FILE *f = fopen("/proc/kallsyms", "re");
 	struct map *seen = map_new(c->a);
 	char *line = NULL, *sym, *mod, type;
+	struct ksym copy = {0};
+	unsigned before = ret->n;
 	size_t cap = 0;
 
 	if (!f)
@@ -69,6 +83,11 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 		 */
 		if (type != 't' && type != 'T' && type != 'W' && type != 'w')
 			continue;
+		if (!copy.name && is_copy(sym, name) && !*module && !*mod) {
+			copy.name = str_internz(c->str, name);
+			copy.symbol = str_internz(c->str, sym);
+			copy.module = "";
+		}
 		if (!name_glob(name, sym) || is_artefact(sym))
 			continue;
 		/* BPF programs and trampolines name themselves like modules. */
@@ -80,7 +99,7 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 		 */
 		if (*module ? !*mod || !name_glob(module, mod) : *mod != 0)
 			continue;
-		k.name = str_internz(c->str, sym);
+		k.name = k.symbol = str_internz(c->str, sym);
 		k.module = str_internz(c->str, mod);
 		/*
 		 * Static functions of one name exist in many files; one probe
@@ -94,6 +113,8 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 	}
 	free(line);
 	fclose(f);
+	if (ret->n == before && copy.name)
+		vec_push(c->a, ret, copy);
 	return 0;
 }
 
