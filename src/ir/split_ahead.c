@@ -213,6 +213,7 @@ struct wanted {
 	struct ir_block *block;
 	uint32_t reg, flag;
 	bool has_flag;
+	bool reported;	/* it cannot be read ahead, at some point */
 };
 
 /* `dst = read` becomes `dst = reg`, with the failure by the flag. */
@@ -269,13 +270,63 @@ static uint8_t *reach_from(struct split *s, struct ir_block *b)
 	return seen;
 }
 
-/* The script must read earlier itself: the message says so. */
-static void not_ahead(struct split *s, const struct wanted *w)
+/* The memory of a process: the host can read it, too. */
+static bool is_user(const struct ir_ins *i)
+{
+	if (i->op == OP_ULD)
+		return true;
+	if (i->op != OP_BCALL && i->op != OP_BCALLE)
+		return false;
+	switch (i->builtin->id) {
+	case BI_USER_STRING: case BI_USER_STRING2: case BI_USER_STRING_N:
+	case BI_USER_READ:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What no point can fetch ahead is an error; or, of a process, read when the
+ * host gets there, which the user has to know. */
+static void not_ahead(struct split *s, struct wanted *w)
 {
 	const struct span *at = &s->ir->locs.v[w->was->loc].span;
+	const char *what = at->text ? at->text : op_info(w->was->op)->text;
 
-	complain(s->c, READ_LATE, at,
-		 at->text ? at->text : op_info(w->was->op)->text);
+	if (w->reported)
+		return;
+	w->reported = true;
+	if (is_user(w->was))
+		complain(s->c, READ_AFTER, at, what);
+	else
+		complain(s->c, READ_LATE, at, what);
+}
+
+static void do_not_send(struct resume_at *p, uint32_t reg)
+{
+	unsigned to = 0;
+
+	for (unsigned k = 0; k < p->ahead.n; k++)
+		if (p->ahead.v[k] != reg)
+			p->ahead.v[to++] = p->ahead.v[k];
+	p->ahead.n = to;
+}
+
+/* The host part reads for itself, and what was fetched is not wanted. */
+static void put_back(struct split *s, struct wanted *w)
+{
+	struct ir_ins *i = w->ins, *next = i->next;
+
+	*i = *w->was;
+	i->next = w->has_flag ? NULL : next;
+	/* Only what may fail ended its block, with a branch put behind it. */
+	if (w->has_flag)
+		w->block->last = i;
+	for (unsigned k = 0; k < s->points.n; k++) {
+		do_not_send(s->points.v[k], w->reg);
+		if (w->has_flag)
+			do_not_send(s->points.v[k], w->flag);
+	}
 }
 
 /*
@@ -283,7 +334,7 @@ static void not_ahead(struct split *s, const struct wanted *w)
  * between the block's last instruction and the send.
  */
 static void fetch_for(struct split *s, struct resume_at *p, struct wanted *list,
-		      unsigned n, bool *reported)
+		      unsigned n)
 {
 	uint8_t *seen = reach_from(s, p->enter);
 	struct maker m = {.s = s, .p = p, .cur = p->block};
@@ -313,9 +364,7 @@ static void fetch_for(struct split *s, struct resume_at *p, struct wanted *list,
 			if (r < m.nmade && s->use[r].defs == 1)
 				m.made[r] = val_reg(list[k].reg);
 		} else {
-			if (!reported[k])
-				not_ahead(s, &list[k]);
-			reported[k] = true;
+			not_ahead(s, &list[k]);
 			put_mov(&m, list[k].reg,
 				s->f->regs.v[list[k].reg].is_str ?
 				val_str(str_internz(s->c->str, "")) :
@@ -335,7 +384,6 @@ static void fetch_for(struct split *s, struct resume_at *p, struct wanted *list,
 void split_fetch_ahead(struct split *s)
 {
 	VEC(struct wanted) want = {0};
-	bool *reported;
 
 	for (struct ir_block *b = s->host->blocks; b; b = b->next) {
 		for (struct ir_ins *i = b->first; i; i = i->next) {
@@ -349,9 +397,11 @@ void split_fetch_ahead(struct split *s)
 		return;
 	for (unsigned k = 0; k < want.n; k++)
 		replace(s, &want.v[k]);
-	reported = arena_array(s->a, bool, want.n);
 	for (unsigned k = 0; k < s->points.n; k++)
-		fetch_for(s, s->points.v[k], want.v, want.n, reported);
+		fetch_for(s, s->points.v[k], want.v, want.n);
+	for (unsigned k = 0; k < want.n; k++)
+		if (want.v[k].reported && is_user(want.v[k].was))
+			put_back(s, &want.v[k]);
 	/* Made for the kernel's chains only, but numbers stay in step. */
 	keep_step(s);
 }
