@@ -15,6 +15,10 @@ static int expand_session(struct compile *c, const struct match *m,
 
 	p->place = PLACE_HOST;
 	p->when = when[m->pattern->tag];
+	/*
+	 * A point that has no argument has sequence 0, between begin(-1) and
+	 * begin(1).
+	 */
 	if (m->arg[0])
 		p->sequence = m->arg[0]->num;
 	vec_push(c->a, out, p);
@@ -56,6 +60,11 @@ static int expand_later(struct compile *c, const struct match *m,
 	for (unsigned i = 0; i < m->point->parts.n; i++) {
 		const struct component *w = &m->point->parts.v[i];
 
+		/*
+		 * The name is built before quiet is looked at because a
+		 * wildcard anywhere in the point means that the user did not
+		 * ask for this one.
+		 */
 		if (strpbrk(w->name, "*?"))
 			return 0;
 		text = arena_printf(c->a, "%s%s%s%s", text, i ? "." : "",

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -32,7 +33,10 @@ struct probe *family_probe(struct compile *c, const struct match *m)
 
 	p->family = m->pattern->family;
 	p->pp = p->pn = family_point_text(c, m);
-	/* Whoever resolves keeps the point for as long as the probe. */
+	/*
+	 * Whoever resolves keeps the point for as long as the probe. Cast by
+	 * way of an integer: the compiler rightly warns of the lost const.
+	 */
 	p->written = (struct point *)(uintptr_t)m->point;
 	p->span = m->point->span;
 	return p;
@@ -90,6 +94,16 @@ const char *near_text(struct compile *c, const struct near *n)
 	return text;
 }
 
+void near_list(struct compile *c, const struct near *n, name_list *out)
+{
+	for (unsigned i = 0; i < n->n; i++)
+		vec_push(c->a, out, n->name[i]);
+}
+
+/*
+ * The order matters: the event was opened disabled, so no hit finds it without
+ * its program.
+ */
 int family_start_event(int fd, int prog_fd)
 {
 	int err;
@@ -103,4 +117,16 @@ int family_start_event(int fd, int prog_fd)
 		return err;
 	}
 	return fd;
+}
+
+int family_sysfs(const char *path, const char *format, unsigned *ret)
+{
+	FILE *f = fopen(path, "re");
+	int n;
+
+	if (!f)
+		return -errno;
+	n = fscanf(f, format, ret);
+	fclose(f);
+	return n == 1 ? 0 : -EIO;
 }

@@ -23,15 +23,31 @@ int family_refuse(struct compile *c, const struct match *m, const char *fmt,
  * descriptor, or a negative errno with the event closed.
  */
 int family_start_event(int fd, int prog_fd);
-/* Keeps the at most five names nearest to name, best first, in ret. */
+/*
+ * A number from a file of sysfs, which holds it in the form of a scanf format
+ * with one %u. 0, or a negative errno.
+ */
+int family_sysfs(const char *path, const char *format, unsigned *ret);
+/*
+ * Keeps the at most five names nearest to name, best first, in ret. Suggestions
+ * for a name that was not found. The list is kept sorted while names come in,
+ * so that the 100 000 symbols of a kernel need no memory of their own.
+ */
 enum { NEAR_MAX = 5 };
 struct near {
+	/* not copied: lives as long as the caller's names */
 	const char *name[NEAR_MAX];
-	unsigned dist[NEAR_MAX];
+	unsigned dist[NEAR_MAX]; /* edit distances, ascending */
 	unsigned n;
 };
+/*
+ * name is not copied. One that is in the list already is left out (symbols
+ * repeat).
+ */
 void near_add(struct near *ret, const char *want, const char *name);
 /* "a, b, c" */
 const char *near_text(struct compile *c, const struct near *n);
+/* Appends them to a list, best first: what family.suggest() has to do. */
+void near_list(struct compile *c, const struct near *n, name_list *out);
 
 #endif

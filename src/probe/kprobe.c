@@ -29,10 +29,14 @@ struct kprobe {
 	const char *symbol; /* to attach to */
 	const char *module;
 	bool is_return;
-	bool looked;
+	bool looked; /* proto was looked for (and maybe not found) */
 	const struct ctype *proto; /* NULL: BTF does not know the function */
 };
 
+/*
+ * The string argument of a component; "" where it has none, which ksyms_find
+ * takes for the kernel itself.
+ */
 static const char *arg_of(const struct match *m, const char *part)
 {
 	for (unsigned i = 0; i < m->nparts; i++)
@@ -54,6 +58,10 @@ static const char *plain_function(struct compile *c, const struct match *m)
 	return str_intern(c->str, name, at - name);
 }
 
+/*
+ * pp() must read as a point that would resolve to this function again, in the
+ * family of words the script used: kernel., module(). or kprobe.
+ */
 static void add_probe(struct compile *c, const struct match *m,
 		      const struct ksym *sym, probe_list *out)
 {
@@ -113,18 +121,25 @@ static int expand_function(struct compile *c, const struct match *m,
 static void suggest_function(struct compile *c, const struct match *m,
 			     name_list *out)
 {
+	/*
+	 * All symbols are read for a suggestion. That takes a tenth of a
+	 * second, after an error.
+	 */
 	ksym_list syms = {0};
 	struct near near = {0};
 
 	ksyms_find(c, arg_of(m, "module"), "*", &syms);
 	for (unsigned i = 0; i < syms.n; i++)
 		near_add(&near, arg_of(m, "function"), syms.v[i].name);
-	for (unsigned i = 0; i < near.n; i++)
-		vec_push(c->a, out, near.name[i]);
+	near_list(c, &near, out);
 }
 
 /* --- target variables ----------------------------------------------------- */
 
+/*
+ * Looked up at the first $variable: a script without any never loads BTF, which
+ * is 5 MB and more.
+ */
 static const struct ctype *proto_of(struct compile *c, struct probe *p)
 {
 	struct kprobe *k = p->data;
@@ -137,17 +152,17 @@ static const struct ctype *proto_of(struct compile *c, struct probe *p)
 
 static struct access reg_access(uint32_t off, const struct ctype *type)
 {
-	const struct ctype *t = ctype_strip(type);
 	struct access a = {.base = ACC_REG, .arg = off};
 
-	if (t && t->size && t->size < 8) {
-		a.narrow = t->size;
-		a.sign = t->sign;
-	}
+	target_narrow(&a, type);
 	return a;
 }
 
-/* A struct passed by value takes registers away from those behind it. */
+/*
+ * A struct passed by value takes registers away from those behind it. Such a
+ * struct, and a floating-point number, sit where this cannot tell; all
+ * parameters before them are right.
+ */
 static unsigned reg_args(const struct ctype *proto)
 {
 	unsigned n;
@@ -161,6 +176,10 @@ static unsigned reg_args(const struct ctype *proto)
 	return n;
 }
 
+/*
+ * Parameters that reg_args() leaves out do not appear: a wrong value would be
+ * worse.
+ */
 static int all_args(struct compile *c, struct probe *p,
 		    const struct ctype *proto, struct node *n)
 {
@@ -179,6 +198,10 @@ static int all_args(struct compile *c, struct probe *p,
 	return 0;
 }
 
+/*
+ * as_text: $$return, "return=0x1", which is an empty text where there is no
+ * result. $return is an error there.
+ */
 static int result(struct compile *c, const struct ctype *proto, struct node *n,
 		  bool as_text, bool quiet)
 {
@@ -215,6 +238,10 @@ static int target_function(struct compile *c, struct probe *p, struct node *n,
 		return probe_cast(c, p, n, quiet);
 	proto = proto_of(c, p);
 	if (!proto) {
+		/*
+		 * No BTF at all, or BTF without this function (static, inlined
+		 * away, assembly): the two have different remedies.
+		 */
 		const char *why = types_missing(c);
 
 		if (!why)
@@ -276,6 +303,10 @@ static void names_function(struct compile *c, struct probe *p, ctx_names *out)
 
 /* --- attaching ------------------------------------------------------------ */
 
+/*
+ * The kernel answers with bare numbers; each means something else here than
+ * strerror() would say. (kernel/trace/trace_kprobe.c, kernel/kprobes.c)
+ */
 static const char *explain(struct compile *c, const struct kprobe *k, int err)
 {
 	if (access(PMU "type", F_OK))
@@ -308,18 +339,11 @@ static const char *explain(struct compile *c, const struct kprobe *k, int err)
 	}
 }
 
-static int read_number(const char *path, const char *format, unsigned *ret)
-{
-	FILE *f = fopen(path, "re");
-	int n;
-
-	if (!f)
-		return -errno;
-	n = fscanf(f, format, ret);
-	fclose(f);
-	return n == 1 ? 0 : -EIO;
-}
-
+/*
+ * The PMU's type and the bit that makes it a return probe are assigned at boot:
+ * sysfs tells. The function goes by name, with "module:" before it, so that the
+ * kernel resolves and checks the address.
+ */
 static int open_event(struct compile *c, const struct kprobe *k)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
@@ -327,7 +351,7 @@ static int open_event(struct compile *c, const struct kprobe *k)
 	unsigned type, bit;
 	int err, fd;
 
-	err = read_number(PMU "type", "%u", &type);
+	err = family_sysfs(PMU "type", "%u", &type);
 	if (err)
 		return err;
 	if (*k->module)
@@ -335,11 +359,15 @@ static int open_event(struct compile *c, const struct kprobe *k)
 	attr.type = type;
 	attr.kprobe_func = (uintptr_t)name;
 	if (k->is_return) {
-		err = read_number(PMU "format/retprobe", "config:%u", &bit);
+		err = family_sysfs(PMU "format/retprobe", "config:%u", &bit);
 		if (err)
 			return err;
 		attr.config |= UINT64_C(1) << bit;
 	}
+	/*
+	 * pid -1 and CPU 0: required to be one of them, but a kprobe hits on
+	 * every CPU.
+	 */
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -386,6 +414,10 @@ static int attach_function(struct compile *c, struct probe *p, int prog_fd,
 static int load_opts_function(struct compile *c, struct probe *p,
 			      struct load_opts *ret)
 {
+	/*
+	 * All that a kprobe program is checked for is its type; the place comes
+	 * at attaching.
+	 */
 	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_KPROBE};
 	return 0;
 }
@@ -401,6 +433,10 @@ const struct family family_kprobe = {
     .load_opts = load_opts_function,
 };
 
+/*
+ * The two families differ in their type only, which probe_type() shows: whether
+ * a probe is on the return is decided by the pattern's tag.
+ */
 const struct family family_kretprobe = {
     .name = "kprobe",
     .type = "kretprobe",

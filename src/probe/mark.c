@@ -11,11 +11,15 @@
 #include "probe/uprobe.h"
 #include "types/regs.h"
 
+/* STAP_PROBE12 of <sys/sdt.h> has the most arguments. */
 enum { ARGS_MAX = 12 };
 
 /* --- arguments ------------------------------------------------------------ */
 
-/* Registers by their 64-bit name; byte offsets in struct pt_regs. */
+/*
+ * Registers by their 64-bit name; byte offsets in struct pt_regs.
+ * (asm/ptrace.h)
+ */
 static const struct {
 	const char *name;
 	uint32_t off;
@@ -57,6 +61,10 @@ static int parse_register(const char **s)
 	return -1;
 }
 
+/*
+ * An access that needs a second register has it as an expression of its own:
+ * the step's index is evaluated like any node.
+ */
 static struct node *register_node(struct compile *c, const struct span *at,
 				  uint32_t off)
 {
@@ -70,7 +78,10 @@ static struct node *register_node(struct compile *c, const struct span *at,
 	return n;
 }
 
-/* "-16(%rbp)", "8(%rax,%rbx,4)", "(%rax)": memory of the program. */
+/*
+ * "-16(%rbp)", "8(%rax,%rbx,4)", "(%rax)": memory of the program. Displacement,
+ * base, index and scale as in AT&T assembly.
+ */
 static bool parse_memory(struct compile *c, const char *s,
 			 const struct span *at, struct access *ret)
 {
@@ -87,6 +98,7 @@ static bool parse_memory(struct compile *c, const char *s,
 		return false;
 	ret->base = ACC_REG;
 	ret->arg = base;
+	/* the register's content is an address of the program */
 	ret->user = true;
 	if (*s == ',') {
 		s++;
@@ -98,6 +110,7 @@ static bool parse_memory(struct compile *c, const char *s,
 			s = end;
 		step.index = register_node(c, at, index);
 	}
+	/* parse_argument sets how many bytes the step loads. */
 	vec_push(c->a, &ret->steps, step);
 	return *s == ')' && !s[1];
 }
@@ -157,6 +170,7 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 		return false;
 	if (*s == '$') {
 		ret->base = ACC_CONST;
+		/* an immediate: the compiler knew the value */
 		ret->constant = strtoll(s + 1, &end, 10);
 		return !*end;
 	}
@@ -164,6 +178,9 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 		reg = parse_register(&s);
 		ret->base = ACC_REG;
 		ret->arg = reg;
+		/*
+		 * A note's size says how much of the register is the argument.
+		 */
 		ret->narrow = bytes < 8 ? bytes : 0;
 		ret->sign = size < 0;
 		return reg >= 0 && !*s;
@@ -176,7 +193,10 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 	return true;
 }
 
-/* The i-th of the blank-separated arguments, from 0; NULL: there are fewer. */
+/*
+ * The i-th of the blank-separated arguments, from 0; NULL: there are fewer.
+ * Notes hold few and short arguments, so each search starts over.
+ */
 static const char *argument_text(struct compile *c, const char *args,
 				 unsigned i)
 {
@@ -195,6 +215,7 @@ static const char *argument_text(struct compile *c, const char *args,
 
 /* --- target variables ----------------------------------------------------- */
 
+/* An operand that cannot be read shows as "=?": the others are still of use. */
 static int all_args(struct compile *c, const struct uprobe *u, struct node *n)
 {
 	struct pretty pr;
@@ -244,6 +265,10 @@ static int target_mark(struct compile *c, struct probe *p, struct node *n,
 					  : argument_text(c, u->args, i - 1);
 	if (!text)
 		return target_unknown(c, p, n, quiet);
+	/*
+	 * A note tells sizes, never types: nothing can follow an argument but a
+	 * @cast.
+	 */
 	if (n->u.target.parts.n || !parse_argument(c, u, text, &n->span, &a)) {
 		if (!quiet)
 			complain(c, NOT_YET, &n->span,
@@ -275,6 +300,10 @@ static void names_mark(struct compile *c, struct probe *p, ctx_names *out)
 
 /* --- expanding ------------------------------------------------------------ */
 
+/*
+ * The provider is part of pp even when the script left it out: programs have
+ * marks of one name from several providers.
+ */
 static void add_mark(struct compile *c, const struct match *m,
 		     const struct elf_file *f, const struct elf_mark *k,
 		     long pid, struct uprobe_how *how, probe_list *out)
@@ -312,6 +341,7 @@ static int expand_mark(struct compile *c, const struct match *m,
 		struct elf_file *f =
 		    uprobe_open(c, m, &s, files.v[i], &pid, &rc);
 
+		/* rc 0: passed over, a glob met a file that is no program. */
 		if (!f && rc)
 			return rc;
 		if (!f)
@@ -328,26 +358,17 @@ static int expand_mark(struct compile *c, const struct match *m,
 static void suggest_mark(struct compile *c, const struct match *m,
 			 name_list *out)
 {
-	struct match quiet = *m;
-	struct file_spec s;
-	name_vec files = {0};
 	elf_marks marks = {0};
 	struct near near = {0};
-	struct elf_file *f;
-	const char *why;
+	struct elf_file *f = uprobe_open_first(c, m);
 
-	quiet.quiet = true;
-	if (uprobe_files(c, &quiet, &s, &files) || !files.n)
-		return;
-	f = elf_open_file(c, files.v[0], &why);
 	if (!f)
 		return;
 	elf_find_marks(c, f, "*", "*", &marks);
 	elf_close_file(f);
 	for (unsigned i = 0; i < marks.n; i++)
 		near_add(&near, uprobe_part(m, "mark"), marks.v[i].name);
-	for (unsigned i = 0; i < near.n; i++)
-		vec_push(c->a, out, near.name[i]);
+	near_list(c, &near, out);
 }
 
 const struct family family_mark = {

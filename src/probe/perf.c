@@ -19,6 +19,7 @@
 #include "probe/family.h"
 #include "probe/tick.h"
 
+/* events; what systemtap and perf use for perf.type().config() */
 enum { DEFAULT_PERIOD = 1000000 };
 
 /* struct probe.data */
@@ -29,6 +30,7 @@ struct sampler {
 	bool is_freq;
 };
 
+/* The caller fills in the event. */
 static struct sampler *sampler_probe(struct compile *c, const struct match *m,
 				     probe_list *out)
 {
@@ -80,6 +82,7 @@ static int expand_perf(struct compile *c, const struct match *m,
 						 ? "invalid perf sample count"
 						 : "invalid perf frequency");
 	}
+	/* attr.type has 32 bits */
 	if (m->arg[1]->num < 0 || m->arg[1]->num > UINT32_MAX)
 		return family_refuse(c, m, "invalid perf type");
 	s = sampler_probe(c, m, out);
@@ -120,6 +123,10 @@ static int online_cpus(struct compile *c, cpu_list *ret)
 	return ret->n ? 0 : -EIO;
 }
 
+/*
+ * What perf_event_open(2) refuses depends on the event's kind as much as on the
+ * error.
+ */
 static const char *explain(struct compile *c, const struct sampler *s, int err,
 			   unsigned cpu)
 {
@@ -143,6 +150,7 @@ static const char *explain(struct compile *c, const struct sampler *s, int err,
 			    strerror(-err));
 }
 
+/* One CPU, all processes: pid -1. */
 static int open_one(const struct sampler *s, unsigned cpu, int prog_fd)
 {
 	struct perf_event_attr attr = {
@@ -160,6 +168,7 @@ static int open_one(const struct sampler *s, unsigned cpu, int prog_fd)
 	return family_start_event(fd, prog_fd);
 }
 
+/* All CPUs or none: a histogram that misses one is wrong without showing it. */
 static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 			  struct attach *ret, const char **ret_why)
 {
@@ -176,7 +185,11 @@ static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 	for (unsigned i = 0; i < cpus.n; i++) {
 		int fd = open_one(s, cpus.v[i], prog_fd);
 
-		/* A CPU may have gone offline since the list was read. */
+		/*
+		 * A CPU may have gone offline since the list was read. The
+		 * first CPU must work: a kernel without the event says -ENODEV
+		 * on all of them.
+		 */
 		if (fd == -ENODEV && i > 0)
 			continue;
 		if (fd < 0) {
@@ -203,11 +216,20 @@ static uint64_t due_sampler(const struct probe *p, const struct attach *at)
 			s->config == PERF_COUNT_SW_TASK_CLOCK;
 	uint64_t every = s->every, n, due = 0;
 
+	/*
+	 * A period that the kernel adapts says nothing about how many samples
+	 * were due.
+	 */
 	if (s->type != PERF_TYPE_SOFTWARE || s->is_freq)
 		return 0;
+	/*
+	 * perf_swevent_init_hrtimer() and perf_swevent_start_hrtimer() raise
+	 * shorter periods to 10 us (kernel/events/core.c).
+	 */
 	if (is_clock && every < CLOCK_LEAST)
 		every = CLOCK_LEAST;
 	for (unsigned i = 0; i < at->nmore; i++) {
+		/* a CPU that went offline */
 		if (read(at->more[i], &n, sizeof(n)) != sizeof(n))
 			continue;
 		n /= every;

@@ -4,11 +4,17 @@
 #include "sema/builtin.h"
 #include "types/types.h"
 
-/* More than these would be cut by MAXSTRINGLEN anyway. */
+/*
+ * More than these would be cut by MAXSTRINGLEN anyway. NEST_MAX keeps $x$$ of
+ * types that contain arrays of themselves in bounds. The widths are what a
+ * value takes in text: 20 digits, a sign and "0x"; a guess for strings whose
+ * length nobody knows.
+ */
 enum { VALUES_MAX = 32, NEST_MAX = 8, NUMBER_WIDTH = 24, TEXT_WIDTH = 64 };
 
 void pretty_start(struct pretty *p, struct compile *c, const struct span *at)
 {
+	/* 1: the NUL */
 	*p = (struct pretty){.c = c, .at = *at, .text = "", .width = 1};
 }
 
@@ -17,6 +23,10 @@ void pretty_text(struct pretty *p, const char *text)
 	p->text = arena_printf(p->c->a, "%s%s", p->text, text);
 }
 
+/*
+ * Neighbouring pieces of text become one part: fewer parts, fewer steps when
+ * printing.
+ */
 static void flush_text(struct pretty *p)
 {
 	struct fmt_part part = {.width = -1, .prec = -1};
@@ -29,6 +39,7 @@ static void flush_text(struct pretty *p)
 	vec_push(p->c->a, &p->fmt.parts, part);
 }
 
+/* flag '#' : C's alternative form (0x1f, 'a'). */
 static void add_arg(struct pretty *p, struct node *arg, char conv, char flag)
 {
 	struct fmt_part part = {
@@ -50,7 +61,10 @@ static struct node *make_node(struct pretty *p, enum node_kind kind,
 	return n;
 }
 
-/* A walk that can go on from where w is without moving w. */
+/*
+ * A walk that can go on from where w is without moving w. The two share what
+ * the steps point to; only the list is copied.
+ */
 static struct walk walk_fork(struct pretty *p, const struct walk *w)
 {
 	struct walk copy = *w;
@@ -64,7 +78,11 @@ static struct walk walk_fork(struct pretty *p, const struct walk *w)
 	return copy;
 }
 
-/* Where a walk has come to, as an expression of its own. */
+/*
+ * Where a walk has come to, as an expression of its own. The node stands alone,
+ * so it carries the whole path: a struct of ten members behind a pointer reads
+ * that pointer ten times.
+ */
 static struct node *walk_node(struct pretty *p, const struct walk *w)
 {
 	struct node *n = make_node(p, N_TARGET, TY_LONG);
@@ -84,9 +102,11 @@ static void put_string(struct pretty *p, const struct walk *w, uint32_t width)
 	bool user = w->is_user;
 
 	if (w->type->kind == CT_PTR)
+		/* __user of the kernel's sources, as BTF keeps it */
 		user |= ctype_has_tag(ctype_fill(w->type)->to, "user");
 	none->u.str = str_internz(p->c->str, "");
 	none->width = 8;
+	/* strings are moved in words of 8 bytes */
 	call->width = (width + 7) / 8 * 8;
 	call->u.call.name = user ? "user_string" : "kernel_string";
 	call->u.call.builtin = builtin_find(call->u.call.name, 2);
@@ -97,6 +117,10 @@ static void put_string(struct pretty *p, const struct walk *w, uint32_t width)
 	pretty_text(p, "\"");
 }
 
+/*
+ * A char is text to C programmers; signed or unsigned 8-bit integers (u8) are
+ * numbers. Compilers tell the two apart in the debug information.
+ */
 static bool is_char(const struct ctype *t)
 {
 	t = ctype_strip(t);
@@ -111,6 +135,7 @@ static bool is_compound(const struct ctype *t)
 static void put_value(struct pretty *p, const struct walk *w, int depth,
 		      int nest);
 
+/* Members without a name get what gdb and systemtap print for them. */
 static const char *member_key(const struct cmember *m)
 {
 	const struct ctype *t = ctype_strip(m->type);
@@ -120,6 +145,7 @@ static const char *member_key(const struct cmember *m)
 	return t->kind == CT_UNION ? "<union>" : "<struct>";
 }
 
+/* nest: depth of braces around the value. */
 static void put_struct(struct pretty *p, const struct walk *w, int depth,
 		       int nest)
 {
@@ -145,6 +171,10 @@ static void put_struct(struct pretty *p, const struct walk *w, int depth,
 	pretty_text(p, "}");
 }
 
+/*
+ * Only the first element: an array can be of any length, and what counts of it
+ * is seldom known here.
+ */
 static void put_array(struct pretty *p, const struct walk *w, int depth,
 		      int nest)
 {
@@ -184,6 +214,10 @@ static void put_scalar(struct pretty *p, const struct walk *w)
 	}
 }
 
+/*
+ * The outermost value is always opened; what is inside of it is only when depth
+ * is 2 ($x$$).
+ */
 static void put_value(struct pretty *p, const struct walk *w, int depth,
 		      int nest)
 {
@@ -222,6 +256,10 @@ void pretty_value(struct pretty *p, const struct access *base,
 
 	walk_start(&start, p->c, &a, type);
 	w = walk_fork(p, &start);
+	/*
+	 * A pointer to a struct shows the struct: the pointer's own number is
+	 * $x.
+	 */
 	if (w.type && w.type->kind == CT_PTR) {
 		to = ctype_strip(ctype_fill(w.type)->to);
 		if (is_compound(to))
@@ -259,12 +297,20 @@ void pretty_number(struct pretty *p, const char *name,
 	add_arg(p, n, 'x', '#');
 }
 
+/*
+ * The text becomes an expression like the ones that sprintf() makes: analysis,
+ * cost and code generation need to know nothing about pretty-printing.
+ */
 void pretty_finish(struct pretty *p, struct node *n)
 {
 	struct node *print = make_node(p, N_PRINT, TY_STRING);
 	uint32_t max = p->c->set.limit[LIMIT_MAXSTRINGLEN];
 
 	flush_text(p);
+	/*
+	 * In words of 8 bytes, MAXSTRINGLEN at most: it would be cut to that
+	 * anyway.
+	 */
 	print->width = (p->width < max ? p->width : max) + 7;
 	print->width -= print->width % 8;
 	print->u.print.kind = PRINT_PRINTF;

@@ -4,6 +4,11 @@
  * base ACC_TEXT whose node is a sprintf of single targets.
  */
 #ifndef PROBE_PRETTY_H
+/*
+ * A builder: pretty_start, then text and values from left to right, then
+ * pretty_finish. Values are read one by one when the handler prints, so a
+ * string of many members costs as much as that many reads.
+ */
 #define PROBE_PRETTY_H
 
 #include "base/compile.h"
@@ -14,13 +19,14 @@
 struct pretty {
 	struct compile *c;
 	struct span at;	    /* of the expression, for the nodes made */
-	struct fmt fmt;
-	node_list args;
+	struct fmt fmt; /* what is printed so far */
+	node_list args; /* the values, in order of fmt's conversions */
 	const char *text;   /* literal text not yet in fmt */
 	uint32_t width;	    /* bytes that the result can have */
-	unsigned values;
+	unsigned values; /* read so far, of VALUES_MAX */
 };
 
+/* p needs no initialization; everything it makes lives in c's arena. */
 void pretty_start(struct pretty *p, struct compile *c, const struct span *at);
 void pretty_text(struct pretty *p, const char *text);
 /* name=VALUE of a variable: in hex; depth 0: plain, 1: $, 2: $$. */
@@ -34,7 +40,10 @@ void pretty_value(struct pretty *p, const struct access *base,
 		  const struct ctype *type, int depth);
 /* Makes n the string: type, width and access. */
 void pretty_finish(struct pretty *p, struct node *n);
-/* The depth that the last of n's parts asks for: 0, 1, 2. */
+/*
+ * The depth that the last of n's parts asks for: 0, 1, 2. Reports nothing and
+ * changes nothing.
+ */
 int pretty_depth(const struct node *n);
 
 #endif

@@ -12,12 +12,19 @@
 #include "probe/family.h"
 #include "types/glob.h"
 
+/*
+ * As many as struct match has room for; checked by the assertion in
+ * parts_read().
+ */
 enum { PARTS_MAX = 8 };
 
 #define PATTERN(text, fam, tag, doc) extern const struct family family_##fam;
 #include "probe/family.def"
 #undef PATTERN
 
+/*
+ * family.def is read twice: for the families' declarations, and for the table.
+ */
 const struct pattern probe_patterns[] = {
 #define PATTERN(text, fam, tag, doc) {text, &family_##fam, tag, doc},
 #include "probe/family.def"
@@ -33,6 +40,10 @@ bool probe_glob(const char *pattern, const char *name)
 
 /* --- a pattern's text, taken apart --------------------------------------- */
 
+/*
+ * The texts are short constants; taking them apart at each match costs a few
+ * microseconds per point and saves a table that must be kept in step.
+ */
 struct part {
 	char name[24];
 	enum type arg; /* TY_UNKNOWN: none */
@@ -43,6 +54,10 @@ struct parts {
 	unsigned n;
 };
 
+/*
+ * "timer.s(NUMBER)": after the bracket, N is a number, everything else a
+ * string.
+ */
 static void parts_read(const char *text, struct parts *ret)
 {
 	ret->n = 0;
@@ -64,6 +79,10 @@ static void parts_read(const char *text, struct parts *ret)
 	}
 }
 
+/*
+ * An argument must be there exactly when the pattern has one: timer.s and
+ * timer.s(1) are different points.
+ */
 static bool part_matches(const struct part *p, const struct component *w)
 {
 	return w->arg.type == p->arg && probe_glob(w->name, p->name);
@@ -95,6 +114,10 @@ static bool match_from(struct matcher *m, unsigned i, unsigned j)
 		return true;
 	if (!strstr(w->name, "**"))
 		return false;
+	/*
+	 * `**` also takes the components that follow, as long as they have no
+	 * argument: what is not written has no value to give.
+	 */
 	for (; j + 1 < m->pat->n && !m->pat->v[j + 1].arg; j++) {
 		m->to[j + 1] = i;
 		if (match_from(m, i + 1, j + 2))
@@ -103,6 +126,10 @@ static bool match_from(struct matcher *m, unsigned i, unsigned j)
 	return false;
 }
 
+/*
+ * Names are the pattern's own, never the wildcard: families and pp() see what
+ * was meant.
+ */
 static void match_fill(struct compile *c, const struct matcher *mt,
 		       const struct pattern *pattern, bool quiet,
 		       struct match *ret)
@@ -166,7 +193,10 @@ static const char *alias_part(struct compile *c, const struct point *pt,
 	}
 }
 
-/* What may stand at component `at`, after the components before it. */
+/*
+ * What may stand at component `at`, after the components before it. Names that
+ * start with __ are for tally's own use and are never suggested.
+ */
 static void candidates(struct compile *c, const struct point *pt, unsigned at,
 		       name_list *ret)
 {
@@ -222,6 +252,10 @@ static const char *names_text(struct compile *c, const name_list *l)
 	return text;
 }
 
+/*
+ * The first component that no pattern and no alias has is the one to talk
+ * about: the longest common prefix decides, since the user got that far.
+ */
 static void report_mismatch(struct compile *c, const struct point *pt,
 			    const char *const *aliases, unsigned naliases)
 {
@@ -241,6 +275,10 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 		if (n > at)
 			at = n;
 	}
+	/*
+	 * An alias counts as common only while something follows: its last
+	 * component is a point of its own.
+	 */
 	for (unsigned i = 0; i < naliases; i++)
 		while (at < pt->parts.n &&
 		       (part = alias_part(c, pt, at, aliases[i])) &&
@@ -277,7 +315,10 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 	help_argument(c, d, pt, at);
 }
 
-/* The patterns match, but no tracepoint, symbol, ... is called so. */
+/*
+ * The patterns match, but no tracepoint, symbol, ... is called so. The argument
+ * in question is the last string.
+ */
 static void report_nothing(struct compile *c, const struct match *m)
 {
 	struct diag *d = complain(c, PROBE_POINT, &m->point->parts.v[0].span);
@@ -305,6 +346,10 @@ int probe_resolve(struct compile *c, const struct point *pt,
 
 	assert(pt->parts.n);
 	quiet |= pt->optional;
+	/*
+	 * Every pattern that matches is expanded: `timer.*` and `kernel.**`
+	 * mean all of them.
+	 */
 	for (unsigned i = 0; i < probe_npatterns; i++) {
 		struct parts pat;
 		struct matcher mt = {.pt = pt, .pat = &pat};
@@ -314,6 +359,9 @@ int probe_resolve(struct compile *c, const struct point *pt,
 		if (!match_from(&mt, 0, 0))
 			continue;
 		match_fill(c, &mt, &probe_patterns[i], quiet, &m);
+		/*
+		 * The first one speaks for the others when none finds a probe.
+		 */
 		if (!found.pattern)
 			found = m;
 		if (m.pattern->family->expand(c, &m, out))

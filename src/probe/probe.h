@@ -41,8 +41,10 @@ enum prog_kind {
 
 /* May the same program run on top of itself on one CPU? (design: aggregates) */
 enum guard {
-	GUARD_SELF,	    /* never: all but user-space probes */
-	GUARD_PREEMPTIBLE,  /* uprobe, USDT: may be preempted by itself */
+	/* Never: all but user-space probes. Data of one CPU is safe. */
+	GUARD_SELF,
+	/* Uprobe, USDT: another task of the same CPU can come between. */
+	GUARD_PREEMPTIBLE,
 };
 
 /* When a host probe runs. */
@@ -53,11 +55,12 @@ enum host_when {
 };
 
 /* A file that tally makes: its reader gets what the handler put into $value,
- * what is written to it is $value there. */
+ * what is written to it is $value there. The name was checked: it leads to no
+ * place outside of the directory. */
 struct host_file {
 	const char *name;  /* below the session's directory */
 	bool write;
-	unsigned umask;
+	unsigned umask; /* of the pipe's mode, as umask(2) */
 	uint32_t max;	   /* bytes of $value */
 };
 /* $value in a handler, if there is one. */
@@ -82,23 +85,24 @@ struct probe {
 	bool is_return;
 	/* host probes */
 	enum host_when when;
-	int64_t sequence;	    /* begin(N), end(N), error(N) */
+	int64_t sequence;	    /* begin(N), ...: order among its kind */
 	struct host_timer timer;
 	struct host_file file;
 	enum value_use value;
 	/* A timer whose handler runs in the kernel, started by the host: there
 	 * nothing comes between while it holds a lock. */
 	bool kicked;
-	/* families' own: what attach needs, what target() looks at */
+	/*
+	 * families' own: what attach needs, what target() looks at (struct
+	 * kprobe, struct uprobe, ...; arena)
+	 */
 	void *data;
 	/* sema */
 	struct node *body;	    /* clone, resolved, typed, with prologues */
 	struct node *cond;	    /* all `if` conditions and-ed, or NULL */
 	VEC(struct var *) locals;
-	struct function *scope;	    /* reserved for @entry snapshots */
 	const char *derivation;	    /* "timer.s(1),timer.ms(5)": as written */
-	bool elided;
-	uint64_t ctx_used;	    /* bit n: context word n is read */
+	bool elided; /* sema found that the handler does nothing: not loaded */
 };
 
 typedef VEC(struct probe *) probe_list;
@@ -110,6 +114,9 @@ struct match {
 	unsigned first;		/* index of the first component matched */
 	/* argument of each matched component; missing ones NULL */
 	const struct literal *arg[8];
+	/*
+	 * of arg and name: as many as the pattern has, whatever `**` stood for
+	 */
 	unsigned nargs;
 	const char *name[8];	/* matched components, wildcards replaced */
 	unsigned nparts;
@@ -127,6 +134,11 @@ typedef VEC(const char *) name_list;
 
 /* All of these are closed to detach; -1: none. */
 struct attach {
+	/*
+	 * A link goes with its descriptor, and so does a perf event's program:
+	 * that is why closing is all there is to detaching, even when tally is
+	 * killed.
+	 */
 	int link_fd;
 	int aux_fd;	/* the perf event behind link_fd */
 	int *more;	/* a sampler's events on the other CPUs (arena) */
@@ -151,6 +163,10 @@ struct family {
 	 */
 	int (*target)(struct compile *c, struct probe *p, struct node *n,
 		      bool quiet);
+	/*
+	 * What can be written as $name in p's handler: without members, and in
+	 * the order that the function or tracepoint has them. NULL: nothing.
+	 */
 	void (*names)(struct compile *c, struct probe *p, ctx_names *out);
 	/* Names near a point that matched no probe, best first. */
 	void (*suggest)(struct compile *c, const struct match *m,
@@ -173,11 +189,12 @@ struct family {
 			 struct load_opts *ret);
 };
 
+/* What BPF_PROG_LOAD has to know before there is anything to attach to. */
 struct load_opts {
 	uint32_t prog_type;	      /* BPF_PROG_TYPE_* */
-	uint32_t expected_attach_type;
-	uint32_t attach_btf_id;
-	bool sleepable;
+	uint32_t expected_attach_type; /* 0: none */
+	uint32_t attach_btf_id; /* BTF id of the function or tracepoint, or 0 */
+	bool sleepable; /* may fault in user memory (BPF_F_SLEEPABLE) */
 };
 
 /* family.def: PATTERN(text, family, tag, documentation). */
@@ -224,7 +241,10 @@ int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 int probe_address(struct compile *c, struct node *n, bool quiet);
 /* --dump-probe-types, docs: all patterns with their documentation. */
 void probe_types_print(FILE *f);
-/* Glob over one component or name: * and ? . */
+/*
+ * Glob over one component or name: * and ? . Case counts; the empty pattern
+ * matches the empty name.
+ */
 bool probe_glob(const char *pattern, const char *name);
 
 #endif

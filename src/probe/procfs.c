@@ -14,7 +14,11 @@ enum {
 	MODE_MAX = 0777,
 };
 
-/* Stays below the session's directory. */
+/*
+ * Stays below the session's directory. Pipes of a session are made in a
+ * directory of its own; 200 keeps the whole path below what the kernel and the
+ * reader's tools take.
+ */
 static bool is_inside(const char *path)
 {
 	if (*path == '/' || !*path || strlen(path) > 200)
@@ -31,9 +35,14 @@ static bool is_inside(const char *path)
 	return true;
 }
 
+/*
+ * Components come in any order that family.def lists: each argument is known by
+ * its component's name.
+ */
 static int expand_procfs(struct compile *c, const struct match *m,
 			 probe_list *out)
 {
+	/* umask: nobody but the owner, as systemtap */
 	int64_t max = c->set.limit[LIMIT_MAXSTRINGLEN], umask = 077;
 	const char *name = "command";
 	struct probe *p;

@@ -29,6 +29,10 @@ struct source_spec {
 	unsigned nranges; /* 0: the functions themselves */
 };
 
+/*
+ * "+3", "12", "10-20,25": of q.relative the numbers are distances from the
+ * function's own line. False: not of this form.
+ */
 static bool read_lines(const char *s, struct source_spec *ret)
 {
 	char *end;
@@ -54,12 +58,17 @@ static bool read_lines(const char *s, struct source_spec *ret)
 		ret->nranges++;
 		if (!*end)
 			return true;
+		/* "+3,5" would leave open whether 5 is a distance. */
 		if (*end != ',' || ret->q.relative)
 			return false;
 		s = end + 1;
 	}
 }
 
+/*
+ * Strings of ret are text's own, or in the arena. The last ':' parts the lines
+ * off: a path may have one of its own.
+ */
 static bool read_source(struct compile *c, const char *text,
 			struct source_spec *ret)
 {
@@ -92,7 +101,10 @@ struct source_file {
 	probe_list *out;
 };
 
-/* The point's last components after the one that names the place. */
+/*
+ * The point's last components after the one that names the place. pp() gives
+ * them back as they were written.
+ */
 static const char *suffix_of(struct compile *c, const struct match *m)
 {
 	const char *text = "";
@@ -106,6 +118,10 @@ static const char *suffix_of(struct compile *c, const struct match *m)
 	return text;
 }
 
+/*
+ * where: as written between the brackets, with quotes. addr is as linked, scope
+ * the function or inlined copy that it lies in (0: not known).
+ */
 static void add_at(struct source_file *s, uint64_t addr, uint64_t scope,
 		   const char *name, const char *where)
 {
@@ -154,6 +170,11 @@ static const char *near_lines(struct compile *c, const int near[2])
 	return "";
 }
 
+/*
+ * A line without code is an error, with the nearest lines that have some; a
+ * function that is not in the file is left to the caller, who knows similar
+ * names.
+ */
 static int add_lines(struct source_file *s, struct source_spec *spec)
 {
 	struct compile *c = s->c;
@@ -175,7 +196,11 @@ static int add_lines(struct source_file *s, struct source_spec *spec)
 			     spec->range[0].from, near_lines(c, near));
 }
 
-/* "f@file:12": the function that line 12 is in. */
+/*
+ * "f@file:12": the function that line 12 is in. The last function that starts
+ * at or before the line. Debug information lists functions by their first line,
+ * so nothing else has to be read.
+ */
 static void function_around(debug_places *places, int line)
 {
 	const struct debug_place *best = NULL;
@@ -189,6 +214,10 @@ static void function_around(debug_places *places, int line)
 	places->n = best ? 1 : 0;
 }
 
+/*
+ * With .inline, all copies of the function: each has its own place, and the
+ * line means nothing there.
+ */
 static int add_functions(struct source_file *s, struct source_spec *spec)
 {
 	debug_places places = {0};
@@ -202,6 +231,10 @@ static int add_functions(struct source_file *s, struct source_spec *spec)
 	return 0;
 }
 
+/*
+ * The argument that names the place. From the end: process(...) and
+ * library(...) come first and have arguments too.
+ */
 static const struct literal *place_of(const struct match *m)
 {
 	for (unsigned i = m->nparts; i-- > 1;)
@@ -217,6 +250,7 @@ static int expand_file(struct source_file *s)
 	struct source_spec spec;
 	const char *why = NULL;
 
+	/* a bare address: nothing to look up, nothing to check */
 	if (arg->type == TY_LONG) {
 		add_at(s, arg->num, 0, "",
 		       arena_printf(s->c->a, "0x%" PRIx64, arg->num));

@@ -20,12 +20,24 @@
 #include "types/glob.h"
 #include "types/types.h"
 
+/*
+ * NR_MAX leaves room for calls that are newer than the table. Helpers by their
+ * numbers in <linux/bpf.h> (tail_call, probe_read_kernel), which never change.
+ */
 enum { NR_MAX = 512, HELPER_TAIL_CALL = 12, HELPER_READ_KERNEL = 113 };
 
-/* struct pt_regs, in bytes. */
-enum { REGS_NR = 120, REGS_CS = 136, CS_32BIT = 0x23 };
+/*
+ * struct pt_regs, in bytes. The order of call_regs is that of the kernel's
+ * calls: rdi, rsi, rdx, r10, r8, r9 (r10 where functions have rcx, which the
+ * instruction syscall overwrites).
+ */
+enum { REGS_NR = 120, REGS_CS = 136, CS_32BIT = 0x23 }; /* __USER32_CS */
 static const uint32_t call_regs[6] = {112, 104, 96, 56, 72, 64};
 
+/*
+ * The table of x86-64, in order of numbers: no file of a running system has the
+ * list of calls.
+ */
 static const struct {
 	int nr;
 	const char *name;
@@ -38,11 +50,15 @@ enum { NCALLS = sizeof(calls) / sizeof(calls[0]) };
 
 /* struct probe.data */
 struct syscall_probe {
-	int nr;
+	int nr; /* the call's number */
 	const char *name;
 	bool is_return;
 };
 
+/*
+ * One probe for each call that the name or glob means; names that no kernel
+ * here has are no error, so a script can name what came later.
+ */
 static int expand_syscall(struct compile *c, const struct match *m,
 			  probe_list *out)
 {
@@ -77,13 +93,15 @@ static void suggest_syscall(struct compile *c, const struct match *m,
 
 	for (unsigned i = 0; i < NCALLS; i++)
 		near_add(&near, m->arg[0]->str, calls[i].name);
-	for (unsigned i = 0; i < near.n; i++)
-		vec_push(c->a, out, near.name[i]);
+	near_list(c, &near, out);
 }
 
 /* --- target variables ----------------------------------------------------- */
 
-/* A register that passed an argument; it is still there on return. */
+/*
+ * A register that passed an argument; it is still there on return. Both
+ * tracepoints have struct pt_regs as their first word: one step reads from it.
+ */
 static struct access argument(struct compile *c, unsigned i, int size,
 			      bool sign)
 {
@@ -105,7 +123,10 @@ static int set_access(struct compile *c, struct node *n,
 	return 0;
 }
 
-/* $arg1 all 64 bits, $int1 and $uint1 the lower 32 of them. */
+/*
+ * $arg1 all 64 bits, $int1 and $uint1 the lower 32 of them. *ret_size is in
+ * bytes.
+ */
 static bool parse_argument(const char *name, unsigned *ret_i, int *ret_size,
 			   bool *ret_sign)
 {
@@ -130,6 +151,7 @@ static bool parse_argument(const char *name, unsigned *ret_i, int *ret_size,
 	return false;
 }
 
+/* All six, since nothing tells how many the call takes. */
 static int all_args(struct compile *c, struct node *n)
 {
 	static const char *const names[] = {"arg1", "arg2", "arg3",
@@ -166,6 +188,7 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 	}
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms"))
 		return all_args(c, n);
+	/* An argument is a number: what it points to is of no known type. */
 	if (n->u.target.parts.n) {
 		if (!quiet)
 			complain(c, BAD_ACCESS, &n->span, "->", "long int");
@@ -175,6 +198,7 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 		a = (struct access){.base = ACC_CONST, .constant = s->nr};
 		return set_access(c, n, &a);
 	}
+	/* word 1 of sys_exit is the result, of sys_enter the number */
 	if (s->is_return && !strcmp(name, "$return")) {
 		a = (struct access){.base = ACC_ARG, .arg = 1};
 		return set_access(c, n, &a);
@@ -218,6 +242,14 @@ static int sys_bpf(int cmd, union bpf_attr *attr)
 	return rc < 0 ? -errno : rc;
 }
 
+/*
+ * libbpf has no assembler, and its loader wants an object file. A handler is
+ * entered by a tail call, so the dispatcher does not come back from it; where
+ * the array has no program (no probe on this call, or a number beyond it: x32
+ * calls have bit 30 set) the call does nothing and the dispatcher ends. A
+ * 64-bit program that calls by int 0x80 has the code segment of 64 bits and
+ * cannot be told apart here.
+ */
 #define INSN(op, dst, src, o, i)                                               \
 	((struct bpf_insn){.code = (op), .dst_reg = (dst), .src_reg = (src),   \
 			   .off = (o), .imm = (i)})
@@ -254,6 +286,7 @@ static int load_dispatcher(int map_fd)
 	a.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
 	a.insns = (uintptr_t)insns;
 	a.insn_cnt = sizeof(insns) / sizeof(insns[0]);
+	/* helpers for tracing are for GPL programs */
 	a.license = (uintptr_t) "Dual MIT/GPL";
 	memcpy(a.prog_name, "tally_syscalls", 15);
 	return sys_bpf(BPF_PROG_LOAD, &a);
@@ -281,6 +314,10 @@ static int open_tracepoint(int prog_fd, bool is_return)
 	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
 }
 
+/*
+ * *ret owns both descriptors from here on, and so the first probe of a layer
+ * holds it for all of them: probes are detached together.
+ */
 static int make_layer(struct layer *l, struct attach *ret)
 {
 	int prog;
@@ -312,6 +349,7 @@ static const char *explain(struct compile *c, int err)
 	return arena_printf(c->a, "system calls: %s", strerror(-err));
 }
 
+/* Only the probe that needs a new layer gets descriptors of its own in *ret. */
 static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
 			  struct attach *ret, const char **ret_why)
 {
@@ -337,7 +375,7 @@ static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
 		l->next = *kept;
 		*kept = l;
 	}
-	memset(&a, 0, sizeof(a));
+	memset(&a, 0, sizeof(a)); /* the handler's place in the array */
 	a.map_fd = l->map_fd;
 	a.key = (uintptr_t)&s->nr;
 	a.value = (uintptr_t)&prog_fd;
@@ -350,6 +388,10 @@ static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
 	return 0;
 }
 
+/*
+ * Handlers are loaded as what the dispatcher is: tail calls need programs of
+ * one type.
+ */
 static int load_opts_syscall(struct compile *c, struct probe *p,
 			     struct load_opts *ret)
 {

@@ -16,6 +16,7 @@ int target_tail(struct compile *c, struct node *n, const struct access *base,
 	int depth = pretty_depth(n);
 	struct pretty p;
 
+	/* a is a copy: the base belongs to the family and may be used again. */
 	*a = *base;
 	if (walk_tail(c, n, a, type, quiet))
 		return -1;
@@ -24,10 +25,24 @@ int target_tail(struct compile *c, struct node *n, const struct access *base,
 	n->u.target.access = a;
 	if (!depth)
 		return 0;
+	/*
+	 * The tail's own value stays in *a, which is now the start of the
+	 * text's reads.
+	 */
 	pretty_start(&p, c, &n->span);
 	pretty_value(&p, a, a->type, depth);
 	pretty_finish(&p, n);
 	return 0;
+}
+
+void target_narrow(struct access *a, const struct ctype *type)
+{
+	const struct ctype *t = ctype_strip(type);
+
+	if (!t || !t->size || t->size >= 8)
+		return;
+	a->narrow = t->size;
+	a->sign = t->sign;
 }
 
 void target_text(struct compile *c, struct node *n, const char *text)
@@ -47,6 +62,7 @@ int target_unknown(struct compile *c, struct probe *p, struct node *n,
 
 	if (quiet)
 		return -1;
+	/* Names are looked up only to say what would have been right. */
 	if (p->family->names)
 		p->family->names(c, p, &names);
 	for (unsigned i = 0; i < names.n; i++)
@@ -60,6 +76,7 @@ int target_unknown(struct compile *c, struct probe *p, struct node *n,
 
 /* --- @cast and its kin ---------------------------------------------------- */
 
+/* -1, having said so, where there is no BTF. */
 static int no_types(struct compile *c, const struct node *n, bool quiet)
 {
 	const char *why = types_missing(c);
@@ -71,7 +88,10 @@ static int no_types(struct compile *c, const struct node *n, bool quiet)
 	return -1;
 }
 
-/* The type as seen through a pointer into user space. */
+/*
+ * The type as seen through a pointer into user space. walk.c takes a step
+ * behind the tag by reading user memory.
+ */
 static const struct ctype *in_user_space(struct compile *c,
 					 const struct ctype *t)
 {
@@ -84,7 +104,11 @@ static const struct ctype *in_user_space(struct compile *c,
 	return tag;
 }
 
-/* Headers of the kernel; in a program's probe they are the programs'. */
+/*
+ * Headers of the kernel; in a program's probe they are the programs'. The same
+ * headers exist for programs, as the kernel's interface: there their pointers
+ * are of user space.
+ */
 static bool is_kernel_header(const char *m, bool in_program)
 {
 	static const char *const dirs[] = {"linux/", "net/", "asm", "scsi/"};
@@ -128,13 +152,22 @@ static const struct ctype *find_cast(struct compile *c, const char *name,
 int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 {
 	const char *name = n->u.target.cast, *module = n->u.target.module;
+	/* A probe in a program: guard tells without asking for the family. */
 	bool in_program = p && p->guard == GUARD_PREEMPTIBLE, user;
 	const struct ctype *t, *plain;
 	struct access base = {.base = ACC_VALUE, .value = n->u.target.base};
+	/*
+	 * A program's own debug information comes first: there a plain name
+	 * means its type.
+	 */
 	int rc = uvar_cast(c, p, n, quiet);
 
 	if (rc <= 0)
 		return rc;
+	/*
+	 * @var has been given to the program's side already; here it is the
+	 * kernel's.
+	 */
 	if (!strcmp(n->u.target.name, "@var"))
 		return probe_var(c, n, quiet);
 	if (no_types(c, n, quiet))
@@ -161,6 +194,7 @@ int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet)
 {
+	/* value is what stands to the left of the arrow. */
 	struct access base = {.base = ACC_VALUE,
 			      .value = n->u.target.base,
 			      .user = ctype_is_user(type)};
@@ -175,12 +209,16 @@ static bool is_target(const struct node *n)
 	return n->kind == N_TARGET || n->kind == N_ARROW;
 }
 
+/* A @cast without a tail. */
 static bool is_bare_cast(const struct node *n)
 {
 	return n->kind == N_TARGET && n->u.target.cast &&
 	       !n->u.target.parts.n && !strcmp(n->u.target.name, "@cast");
 }
 
+/*
+ * The address of a place is its access without the last load: nothing is read.
+ */
 int probe_address(struct compile *c, struct node *n, bool quiet)
 {
 	struct node *to = n->u.unary.a;
@@ -196,6 +234,10 @@ int probe_address(struct compile *c, struct node *n, bool quiet)
 		return 0;
 	}
 	last = a && a->steps.n ? &vec_last(&a->steps) : NULL;
+	/*
+	 * A value that was computed, a text and a bit-field are in no byte of
+	 * memory.
+	 */
 	if (!last || a->base == ACC_TEXT || last->bit_size) {
 		if (!quiet)
 			complain(c, NO_ADDRESS, &n->span,

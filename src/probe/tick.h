@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/* Nanoseconds between two ticks: 1e9 / HZ. */
+/*
+ * Nanoseconds between two ticks: 1e9 / HZ. Where the clock does not tell: that
+ * of 250 Hz, the commonest configuration.
+ */
 int64_t tick_ns(void);
 
 #endif

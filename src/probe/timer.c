@@ -12,7 +12,10 @@
 
 enum { NS = 1000000000 };
 
-/* Limits in the point's own unit; the longest period is a day. */
+/*
+ * Limits in the point's own unit; the longest period is a day. Below 100 us a
+ * host would do little else than wake up.
+ */
 static const struct unit {
 	int64_t ns, lo, hi;
 } units[] = {
@@ -48,9 +51,10 @@ static int expand_unit(struct compile *c, const struct match *m,
 	p->place = PLACE_HOST;
 	p->when = WHEN_TIMER;
 	p->timer.period_ns = n * u->ns;
+	/* timer.ms(N).randomize(M): a third component. */
 	if (m->nparts == 3) {
 		int64_t r = m->arg[2]->num;
-
+ /* more than N would let a period become negative */
 		if (r < 0 || r > n)
 			return family_refuse(
 			    c, m, "randomization value out of range");
@@ -60,6 +64,10 @@ static int expand_unit(struct compile *c, const struct match *m,
 	return 0;
 }
 
+/*
+ * The shortest period is that of timer.ns, and a frequency that is no divisor
+ * of a second gets the next longer period.
+ */
 static int expand_hz(struct compile *c, const struct match *m, probe_list *out)
 {
 	const struct unit *ns = &units[3];
@@ -93,6 +101,10 @@ static int expand_hrtimer(struct compile *c, const struct match *m,
 static int expand_jiffies(struct compile *c, const struct match *m,
 			  probe_list *out)
 {
+	/*
+	 * As long as it is measured when the probe is made; at most a million
+	 * of them.
+	 */
 	const struct unit tick = {tick_ns(), 1, 1000000};
 
 	return expand_unit(c, m, &tick, out);

@@ -19,9 +19,11 @@
 struct trace {
 	const char *name; /* without the system */
 	bool looked;	  /* args has been looked for */
+	/* a function type whose members are the arguments; NULL: unknown */
 	const struct ctype *args;
 };
 
+/* system is only for pp(): the kernel finds tracepoints by name alone. */
 static struct probe *trace_probe(struct compile *c, const struct match *m,
 				 const char *system, const char *name)
 {
@@ -69,6 +71,10 @@ static int expand_trace(struct compile *c, const struct match *m,
 		return 0;
 	}
 	err = tracefs_events(c, &ev);
+	/*
+	 * tracefs is missing: attaching will tell whether the tracepoint
+	 * exists.
+	 */
 	if (err && !wild) {
 		vec_push(c->a, out, trace_probe(c, m, system, name));
 		return 0;
@@ -97,6 +103,9 @@ static int expand_trace(struct compile *c, const struct match *m,
 	return 0;
 }
 
+/*
+ * With tracefs or BTF unreadable there are no suggestions, which is no error.
+ */
 static void near_events(struct compile *c, const char *name, struct near *ret)
 {
 	trace_events ev = {0};
@@ -123,8 +132,7 @@ static void suggest_trace(struct compile *c, const struct match *m,
 	struct near near = {0};
 
 	near_events(c, split_name(c, m->arg[1]->str, &system), &near);
-	for (unsigned i = 0; i < near.n; i++)
-		vec_push(c->a, out, near.name[i]);
+	near_list(c, &near, out);
 }
 
 /* --- target variables ----------------------------------------------------- */
@@ -139,28 +147,27 @@ static const struct ctype *trace_args(struct compile *c, struct probe *p)
 	return t->args;
 }
 
-static struct access arg_access(struct probe *p, const struct ctype *args,
-				unsigned i)
+/*
+ * Each argument is a word of 64 bits in the context, of which the kernel has
+ * filled as many bytes as the type has.
+ */
+static struct access arg_access(const struct ctype *args, unsigned i)
 {
-	const struct ctype *t = ctype_strip(args->members.v[i].type);
 	struct access a = {.base = ACC_ARG, .arg = i};
 
-	p->ctx_used |= UINT64_C(1) << i;
-	if (t->size < 8) {
-		a.narrow = t->size;
-		a.sign = t->sign;
-	}
+	target_narrow(&a, args->members.v[i].type);
 	return a;
 }
 
-static int all_args(struct compile *c, struct probe *p,
-		    const struct ctype *args, struct node *n)
+/* Every argument, in the order of the tracepoint's declaration. */
+static int all_args(struct compile *c, const struct ctype *args,
+		    struct node *n)
 {
 	struct pretty pr;
 
 	pretty_start(&pr, c, &n->span);
 	for (unsigned i = 0; i < args->members.n; i++) {
-		struct access a = arg_access(p, args, i);
+		struct access a = arg_access(args, i);
 
 		if (i)
 			pretty_text(&pr, " ");
@@ -171,6 +178,10 @@ static int all_args(struct compile *c, struct probe *p,
 	return 0;
 }
 
+/*
+ * -1. Either no types at all, or a name that no tracepoint has: BTF has all of
+ * the running kernel.
+ */
 static int no_args(struct compile *c, const struct trace *t, struct node *n)
 {
 	struct near near = {0};
@@ -205,14 +216,14 @@ static int target_trace(struct compile *c, struct probe *p, struct node *n,
 		return quiet ? -1 : no_args(c, t, n);
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms") ||
 	    !strcmp(name, "$$args"))
-		return all_args(c, p, args, n);
+		return all_args(c, args, n);
 	for (unsigned i = 0; i < args->members.n && i < 64; i++) {
 		const struct cmember *m = &args->members.v[i];
 		struct access a;
 
 		if (strcmp(name + 1, m->name))
 			continue;
-		a = arg_access(p, args, i);
+		a = arg_access(args, i);
 		return target_tail(c, n, &a, m->type, quiet);
 	}
 	return target_unknown(c, p, n, quiet);
@@ -259,6 +270,7 @@ static int attach_trace(struct compile *c, struct probe *p, int prog_fd,
 	union bpf_attr attr;
 	int fd;
 
+	/* A raw tracepoint has one descriptor, its link. */
 	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
 	memset(&attr, 0, sizeof(attr));
 	/* A BTF program knows its tracepoint since it was loaded. */

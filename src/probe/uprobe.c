@@ -44,6 +44,7 @@ static int expand_file(struct compile *c, const struct match *m,
 	int rc;
 	struct elf_file *f = uprobe_open(c, m, s, path, &pid, &rc);
 
+	/* rc 0: a glob met a file that is no program. */
 	if (!f)
 		return rc;
 	rc = elf_find_funcs(c, f, uprobe_part(m, "function"), &funcs);
@@ -66,6 +67,7 @@ static int expand_function(struct compile *c, const struct match *m,
 	struct file_spec s;
 	name_vec files = {0};
 
+	/* "func@file" is answered by line tables, not by symbols. */
 	if (strchr(uprobe_part(m, "function"), '@'))
 		return source_expand(c, m, out);
 	if (uprobe_files(c, m, &s, &files))
@@ -79,26 +81,17 @@ static int expand_function(struct compile *c, const struct match *m,
 static void suggest_function(struct compile *c, const struct match *m,
 			     name_list *out)
 {
-	struct file_spec s;
-	name_vec files = {0};
 	elf_funcs funcs = {0};
 	struct near near = {0};
-	struct match quiet = *m;
-	struct elf_file *f;
-	const char *why;
+	struct elf_file *f = uprobe_open_first(c, m);
 
-	quiet.quiet = true;
-	if (uprobe_files(c, &quiet, &s, &files) || !files.n)
-		return;
-	f = elf_open_file(c, files.v[0], &why);
 	if (!f)
 		return;
 	elf_find_funcs(c, f, "*", &funcs);
 	elf_close_file(f);
 	for (unsigned i = 0; i < funcs.n; i++)
 		near_add(&near, uprobe_part(m, "function"), funcs.v[i].name);
-	for (unsigned i = 0; i < near.n; i++)
-		vec_push(c->a, out, near.name[i]);
+	near_list(c, &near, out);
 }
 
 const struct family family_uprobe = {

@@ -19,6 +19,10 @@
 /* Headers older than the kernel do not have these. */
 enum { ATTACH_UPROBE_MULTI = 48, MULTI_RETURN = 1 };
 
+/*
+ * The part of union bpf_attr that BPF_LINK_CREATE reads for uprobe_multi; the
+ * kernel fills the rest with zeros.
+ */
 struct multi_attr {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;
@@ -26,6 +30,11 @@ struct multi_attr {
 	uint32_t pad;
 };
 
+/*
+ * One place per link: the program knows by it which probe was hit, and one
+ * probe can be detached alone. semaphore 0: none; pid 0: all processes. The
+ * link, or a negative errno.
+ */
 static int multi_link(int prog_fd, const char *path, uint64_t offset,
 		      uint64_t semaphore, uint32_t flags, uint32_t pid)
 {
@@ -46,6 +55,7 @@ static int multi_link(int prog_fd, const char *path, uint64_t offset,
 	return fd < 0 ? -errno : fd;
 }
 
+/* A program that returns 0: the questions below need one to attach. */
 static int load_nothing(void)
 {
 	static const struct bpf_insn insns[] = {
@@ -84,6 +94,10 @@ static bool multi_works(bool with_pid)
 	return err == (with_pid ? -EINVAL : -EBADF);
 }
 
+/*
+ * Called before attaching: the program's attach type must be the one of the way
+ * that will be used, and is fixed when it is loaded.
+ */
 int uprobe_load_opts(struct compile *c, struct probe *p, struct load_opts *ret)
 {
 	struct uprobe *u = p->data;
@@ -91,6 +105,7 @@ int uprobe_load_opts(struct compile *c, struct probe *p, struct load_opts *ret)
 	*ret = (struct load_opts){.prog_type = BPF_PROG_TYPE_KPROBE};
 	if (!u->how->known)
 		u->how->multi =
+		    /* an old kernel would filter by thread */
 		    multi_works(false) && (!u->pid || multi_works(true));
 	u->how->known = true;
 	if (u->how->multi)
@@ -100,41 +115,34 @@ int uprobe_load_opts(struct compile *c, struct probe *p, struct load_opts *ret)
 
 /* --- the older way -------------------------------------------------------- */
 
-static int read_number(const char *path, const char *format, unsigned *ret)
-{
-	FILE *f = fopen(path, "re");
-	int n;
-
-	if (!f)
-		return -errno;
-	n = fscanf(f, format, ret);
-	fclose(f);
-	return n == 1 ? 0 : -EIO;
-}
-
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
+/*
+ * A pid limits the event to that process: the kernel filters uprobes by address
+ * space, so threads need no attr.inherit.
+ */
 static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
+	/* shift: where sysfs has no word on it */
 	unsigned type, bit = 0, shift = 32;
 	int err, fd;
 
-	err = read_number(PMU "type", "%u", &type);
+	err = family_sysfs(PMU "type", "%u", &type);
 	if (err)
 		return err;
 	attr.type = type;
 	attr.uprobe_path = (uintptr_t)u->path;
 	attr.probe_offset = u->offset;
 	if (u->is_return) {
-		err = read_number(PMU "format/retprobe", "config:%u", &bit);
+		err = family_sysfs(PMU "format/retprobe", "config:%u", &bit);
 		if (err)
 			return err;
 		attr.config |= UINT64_C(1) << bit;
 	}
 	if (u->semaphore) {
-		err = read_number(PMU "format/ref_ctr_offset", "config:%u",
-				  &shift);
+		err = family_sysfs(PMU "format/ref_ctr_offset", "config:%u",
+				   &shift);
 		if (err)
 			return err;
 		attr.config |= u->semaphore << shift;
@@ -147,6 +155,10 @@ static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 
 /* --- both ----------------------------------------------------------------- */
 
+/*
+ * errno as the two ways give it: they share the code that looks at the file and
+ * the instruction (kernel/events/uprobes.c).
+ */
 static const char *explain(struct compile *c, const struct uprobe *u, long pid,
 			   int err)
 {
@@ -186,6 +198,7 @@ int uprobe_attach(struct compile *c, struct probe *p, int prog_fd,
 		  struct attach *ret, const char **ret_why)
 {
 	const struct uprobe *u = p->data;
+	/* -1: the process of -c exists by now */
 	long pid = u->pid < 0 ? c->set.target_pid : u->pid;
 	int fd;
 

@@ -9,6 +9,10 @@
 
 #include "types/glob.h"
 
+/*
+ * pid: whose view of the file system is to be used. That of the target is a
+ * help for names, not a restriction: only ret->pid is.
+ */
 static void read_spec(struct compile *c, const struct match *m,
 		      struct file_spec *ret)
 {
@@ -37,6 +41,7 @@ const char *uprobe_part(const struct match *m, const char *name)
 	return NULL;
 }
 
+/* By device and inode: one file has many names (/lib is often a link). */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
@@ -80,13 +85,14 @@ static const char *target_program(struct compile *c)
 
 	if (c->set.target_pid)
 		return process_program(c, c->set.target_pid);
-	if (!cmd)
+	if (!cmd) /* before -c is started, its first word is all there is */
 		return NULL;
 	cmd += strspn(cmd, " \t");
 	len = strcspn(cmd, " \t");
 	return elf_search(c, arena_strndup(c->a, cmd, len), NULL);
 }
 
+/* Appends the programs that the point means. 0, or as uprobe_files(). */
 static int programs(struct compile *c, const struct match *m,
 		    const struct file_spec *s, name_vec *ret)
 {
@@ -112,6 +118,10 @@ static int programs(struct compile *c, const struct match *m,
 		return 0;
 	}
 	name = s->process->str;
+	/*
+	 * Shell patterns of the script are those of tally's own file system:
+	 * below the root of another process nothing is searched.
+	 */
 	if (strpbrk(name, "*?[")) {
 		if (!glob(name, 0, NULL, &g))
 			for (size_t i = 0; i < g.gl_pathc; i++)
@@ -127,7 +137,13 @@ static int programs(struct compile *c, const struct match *m,
 	return 0;
 }
 
-/* Libraries of a program, and theirs, that a library("...") means. */
+/*
+ * Libraries of a program, and theirs, that a library("...") means. A library in
+ * the usual places is taken by its name; otherwise the program's needs are
+ * followed breadth first, as the dynamic loader does. Names are interned, so
+ * that == compares them. Libraries that are loaded by dlopen() must be named in
+ * full.
+ */
 static void libraries(struct compile *c, const struct file_spec *s,
 		      const char *program, name_vec *ret)
 {
@@ -182,6 +198,7 @@ int uprobe_files(struct compile *c, const struct match *m,
 		return 0;
 	}
 	for (unsigned i = 0; i < files.n; i++)
+		/* every program of a glob has libraries of its own */
 		libraries(c, ret_spec, files.v[i], ret);
 	if (ret->n)
 		return 0;
@@ -206,10 +223,27 @@ struct elf_file *uprobe_open(struct compile *c, const struct match *m,
 						path, why);
 		return NULL;
 	}
+	/*
+	 * See uprobe.c on what is restricted. The target's program is compared
+	 * as a file, because the script may use another name for it.
+	 */
 	if (!s->pid && (c->set.target_pid || c->set.cmd) &&
 	    (!f->is_exec || same_file(path, target_program(c))))
 		*ret_pid = -1;
 	return f;
+}
+
+struct elf_file *uprobe_open_first(struct compile *c, const struct match *m)
+{
+	struct match quiet = *m;
+	struct file_spec s;
+	name_vec files = {0};
+	const char *why;
+
+	quiet.quiet = true;
+	if (uprobe_files(c, &quiet, &s, &files) || !files.n)
+		return NULL;
+	return elf_open_file(c, files.v[0], &why);
 }
 
 struct probe *uprobe_new(struct compile *c, const struct match *m,

@@ -18,6 +18,7 @@ static struct debug_file *file_of(struct compile *c, const struct probe *p,
 	return debug_open(c, u->path, ret_why);
 }
 
+/* Where in the debug information the handler looks at variables. */
 static struct debug_at place_of(const struct probe *p)
 {
 	const struct uprobe *u = p->data;
@@ -33,6 +34,7 @@ static const char *by_register(const struct probe *p)
 			      "the function's arguments";
 }
 
+/* Refuses n for want of debug information, telling what to do without. -1. */
 static int no_debug(struct compile *c, struct probe *p, struct node *n,
 		    const char *why, bool quiet)
 {
@@ -55,6 +57,7 @@ static const char *name_of(const struct node *n)
 
 /* --- one variable --------------------------------------------------------- */
 
+/* The variable exists, and why says what keeps it from being read here. -1. */
 static int not_here(struct compile *c, struct probe *p, struct node *n,
 		    const char *why, bool quiet)
 {
@@ -90,15 +93,12 @@ static int variable(struct compile *c, struct probe *p, struct node *n,
 
 /* --- $return, $$vars ------------------------------------------------------ */
 
+/* type NULL: a result that is nothing, of which the access is not used. */
 static struct access result_access(const struct ctype *type)
 {
-	const struct ctype *t = ctype_strip(type);
 	struct access a = {.base = ACC_REG, .arg = REGS_RESULT, .user = true};
 
-	if (t && t->size && t->size < 8) {
-		a.narrow = t->size;
-		a.sign = t->sign;
-	}
+	target_narrow(&a, type);
 	return a;
 }
 
@@ -111,6 +111,10 @@ static bool in_register(const struct ctype *type)
 		     t->kind == CT_PTR) && t->size <= 8;
 }
 
+/*
+ * as_text: $$return; without a result it is an empty text, where $return is an
+ * error.
+ */
 static int result(struct compile *c, struct probe *p, struct node *n,
 		  struct debug_file *f, bool as_text, bool quiet)
 {
@@ -186,6 +190,11 @@ int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet)
 				    : target_unknown(c, p, n, quiet);
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms") ||
 	    !strcmp(name, "$$locals")) {
+		/*
+		 * $$vars of a return probe is its result, the only variable
+		 * there; the others are empty by nature, which is an error
+		 * rather than an empty text.
+		 */
 		if (p->is_return && strcmp(name, "$$vars"))
 			return target_unknown(c, p, n, quiet);
 		if (p->is_return)
@@ -216,6 +225,7 @@ void uvar_names(struct compile *c, struct probe *p, ctx_names *out)
 	}
 	debug_locals(f, &at, &names);
 	for (unsigned i = 0; i < names.n; i++) {
+		/* only what can be read: the list is for "did you mean" */
 		const struct ctype *type;
 		struct access a;
 
@@ -230,6 +240,7 @@ void uvar_names(struct compile *c, struct probe *p, ctx_names *out)
 
 /* --- @cast and @var ------------------------------------------------------- */
 
+/* A probe with debug information of its own: the family's function tells. */
 static bool is_user_probe(const struct probe *p)
 {
 	return p && (p->family->target == uvar_target);
@@ -253,6 +264,10 @@ static const char *named_program(struct compile *c, const char *module)
 	return NULL;
 }
 
+/*
+ * @var of a program. Its address is known only in a probe of that program, from
+ * where the program counter is and where the debug information says it is.
+ */
 static int global(struct compile *c, struct probe *p, struct node *n,
 		  struct debug_file *f, const char *path, bool quiet)
 {
@@ -285,6 +300,10 @@ static int global(struct compile *c, struct probe *p, struct node *n,
 	return err == -ENOENT ? -1 : not_here(c, p, n, why, quiet);
 }
 
+/*
+ * named: the script said which program, so a type that is not there is an
+ * error; else 1, and the kernel is asked.
+ */
 static int cast(struct compile *c, struct node *n, struct debug_file *f,
 		const char *path, bool named, bool quiet)
 {
@@ -322,6 +341,10 @@ int uvar_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 	if (!path || (!is_var && strcmp(n->u.target.name, "@cast")))
 		return 1;
 	f = debug_open(c, path, &why);
+	/*
+	 * Nobody asked for the program, so its missing debug information is no
+	 * error.
+	 */
 	if (!f && !named && !is_var)
 		return 1;
 	if (!f) {

@@ -5,7 +5,10 @@
 
 #include "probe/uprobe.h"
 
-/* family.target of probes on functions and statements of programs. */
+/*
+ * family.target of probes on functions and statements of programs. A return
+ * probe knows its result only: everything else is gone behind the call.
+ */
 int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet);
 /* family.names of them. */
 void uvar_names(struct compile *c, struct probe *p, ctx_names *out);

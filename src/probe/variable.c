@@ -11,20 +11,29 @@
 #include "types/ksyms.h"
 #include "types/types.h"
 
-/* The kernel's table of what to add to an address to get a CPU's own copy. */
+/*
+ * The kernel's table of what to add to an address to get a CPU's own copy.
+ * (mm/percpu.c, arch/x86/kernel/setup_percpu.c) An array of u64, one for each
+ * CPU.
+ */
 #define PERCPU_TABLE "__per_cpu_offset"
 
+/*
+ * One question about a variable. name, module and below are filled by find().
+ */
 struct variable {
 	struct compile *c;
 	struct node *n;
 	const char *name;   /* without "@file" */
 	const char *module; /* "": the kernel */
-	const struct ctype *type;
+	const struct ctype *type; /* NULL: BTF does not know it */
+	/* addr is that of the first copy, a CPU's own is elsewhere */
 	bool percpu;
-	bool quiet;
-	uint64_t addr;
+	bool quiet; /* report nothing */
+	uint64_t addr; /* in the kernel's address space; never 0 */
 };
 
+/* -1. */
 static int refuse(const struct variable *v, const char *why)
 {
 	struct diag *d;
@@ -40,6 +49,7 @@ static int refuse(const struct variable *v, const char *why)
 static int locate(const struct variable *v, const char *module,
 		  const char *name, uint64_t *ret)
 {
+	/* n: how many variables of that name there are, or a negative errno. */
 	struct compile *c = v->c;
 	int n = ksyms_variable(c, module, name, ret);
 	uint64_t any;
@@ -57,6 +67,9 @@ static int locate(const struct variable *v, const char *module,
 		return refuse(v, arena_printf(
 			c->a, "%d variables are called %s, in several files; "
 			"which is where is not known", n, name));
+	/*
+	 * jiffies is in every kernel: without it the list has functions only.
+	 */
 	if (!*module && ksyms_variable(c, "", "jiffies", &any) == 0)
 		return refuse(v, "/proc/kallsyms has no variables: the kernel "
 				 "was built without CONFIG_KALLSYMS_ALL");
@@ -76,7 +89,11 @@ static struct node *this_cpu(const struct variable *v)
 	return call;
 }
 
-/* Steps to the place of the variable (of the CPU's own copy of it). */
+/*
+ * Steps to the place of the variable (of the CPU's own copy of it). For a
+ * variable of each CPU's own the table is read first, at CPU times 8, and gives
+ * what to add to the address.
+ */
 static int place(const struct variable *v, struct access *a)
 {
 	struct access_step copy = {.scale = 8, .load = 8};
@@ -95,6 +112,10 @@ static int place(const struct variable *v, struct access *a)
 	return 0;
 }
 
+/*
+ * Fills v. 0, or -1 having reported. A variable without a type is no error: its
+ * address may be all that is wanted.
+ */
 static int find(struct variable *v)
 {
 	struct compile *c = v->c;
@@ -104,6 +125,9 @@ static int find(struct variable *v)
 	v->name = v->n->u.target.cast;
 	if (at)
 		v->name = str_intern(c->str, v->name, (size_t)(at - v->name));
+	/*
+	 * "kernel" and "vmlinux" are what scripts write for the kernel itself.
+	 */
 	v->module = !want || !strcmp(want, "kernel") ||
 			    !strcmp(want, "vmlinux") ? "" : want;
 	if (locate(v, v->module, v->name, &v->addr))
@@ -140,6 +164,7 @@ int probe_var_address(struct compile *c, struct node *n, bool quiet)
 
 	if (find(&v) || place(&v, a))
 		return -1;
+	/* The type behind the address, so that (&@var("x"))->member works. */
 	a->type = v.type ? ctype_pointer_to(c, v.type) : NULL;
 	to->u.target.access = a;
 	to->type = n->type = TY_LONG;
