@@ -102,6 +102,9 @@ static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 		asm_jifi(e->as, BPF_JEQ, R0, GOT, got);
 		asm_jifi(e->as, BPF_JEQ, R0, NESTED, nested);
 	}
+	asm_value(e->as, R1, MAP_CONTROL, lock_off(group) + 8);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
 	give_up(e, held, offsetof(struct probe_counts, lock_skips), false);
 	asm_bind(e->as, nested);
 	give_up(e, held, offsetof(struct probe_counts, nest_skips), false);

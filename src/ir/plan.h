@@ -43,7 +43,8 @@ struct control {
 	uint64_t stamp;		/* of the last plain element made */
 	uint64_t pad2[5];
 	/* A line each, lock[group][0]: 0 or LOCK_HOST if it is tally's, and in
-	 * the low half 1 + the CPU of the holder. */
+	 * the low half 1 + the CPU of the holder; [1]: how many waited for it
+	 * in vain. */
 	uint64_t lock[LOCK_GROUPS][8];
 };
 

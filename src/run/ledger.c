@@ -144,7 +144,7 @@ static void causes(const struct ledger_row *r, char *buf, size_t size)
 	    "were skipped by the kernel, which was in a handler or in the bpf "
 	    "system call on that CPU");
 	say(buf, size, r->n.lock_skips, "gave up waiting for globals that "
-	    "another handler held (-vv says which)");
+	    "another handler held (-t says which)");
 	say(buf, size, r->n.nest_skips, "interrupted another handler of this "
 	    "script on that CPU");
 	say(buf, size, r->n.unplaced, "samples may be missing in a @min, @max "
@@ -236,8 +236,32 @@ static void report_other(struct session *s)
 	}
 }
 
+/* -t: whose lock others waited for in vain; a lock is of one global or more. */
+static void report_locks(const struct session *s, uint64_t nested)
+{
+	const struct control *c = (const struct control *)s->store->control;
+	const struct plan *p = s->g->plan;
+	unsigned group, g, n;
+
+	for (group = 0; group < LOCK_GROUPS; group++) {
+		if (!c->lock[group][1])
+			continue;
+		fputs("Skipped due to global '", stderr);
+		for (g = n = 0; g < p->nglobals; g++)
+			if (p->globals[g].lock_group == group)
+				fprintf(stderr, "%s%s", n++ ? ", " : "",
+					p->globals[g].var->name);
+		fprintf(stderr, "' lock timeout: %" PRIu64 "\n",
+			c->lock[group][1]);
+	}
+	if (nested)
+		fprintf(stderr, "Skipped due to reentrancy: %" PRIu64 "\n",
+			nested);
+}
+
 void ledger_report(struct session *s)
 {
+	uint64_t nested = 0;
 	bool all = s->o->timing || s->o->verbose, lost = false;
 	struct ledger_row r;
 	char why[512];
@@ -249,6 +273,7 @@ void ledger_report(struct session *s)
 		if (!s->kernel_code[i])
 			continue;
 		ledger_read(s, s->prog->probes.v[i], &r);
+		nested += r.n.nest_skips;
 		if (all)
 			report_hits(s, &r);
 		/*
@@ -273,6 +298,8 @@ void ledger_report(struct session *s)
 	if (!s->o->no_warnings)
 		report_other(s);
 	/* A failure of its own kind has precedence. */
+	if (s->o->timing)
+		report_locks(s, nested);
 	if (lost && s->o->strict && !s->status)
 		s->status = EXIT_LOSS;
 }

@@ -207,6 +207,8 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 		if (!(want & 1u << i))
 			continue;
 		if (!lock_wait(vm, i)) {
+			__atomic_fetch_add(lock_word(vm, i) + 1, 1,
+					   __ATOMIC_RELAXED);
 			/* All or nothing: run_from() gives back the rest. */
 			if (!vm->held)
 				go(vm);
