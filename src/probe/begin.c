@@ -72,8 +72,7 @@ static int expand_later(struct compile *c, const struct match *m,
 	}
 	if (m->quiet)
 		return 0;
-	complain(c, NOT_YET, &m->point->span,
-		 arena_printf(c->a, "probe point %s", text));
+	complain(c, NO_POINT, &m->point->span, text, m->pattern->doc);
 	return -1;
 }
 

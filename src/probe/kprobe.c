@@ -104,9 +104,10 @@ static int expand_function(struct compile *c, const struct match *m,
 
 	if (!name) {
 		if (!m->quiet)
-			complain(c, NOT_YET, &m->point->span,
-				 "a kernel function by file or line (it needs "
-				 "debug information)");
+			complain(c, NO_POINT, &m->point->span,
+				 "by the file or line of kernel functions",
+				 "the kernel's debug information is not read: "
+				 "name the function, or list several");
 		return m->quiet ? 0 : -1;
 	}
 	err = ksyms_find(c, arg_of(m, "module"), name, &syms);

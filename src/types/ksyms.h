@@ -15,9 +15,9 @@ typedef VEC(struct ksym) ksym_list;
 
 /*
  * Functions whose name and module match, in order of address; a name that
- * several functions share comes once. The compiler may keep a function only as a
- * copy with fewer arguments (f.isra.0, f.constprop.0): then f, when it is named
- * without wildcards, is that. The module "" is the kernel. Reads the
+ * several functions share comes once. The compiler may keep a function only as
+ * a copy with fewer arguments (f.isra.0, f.constprop.0): then f, when it is
+ * named without wildcards, is that. The module "" is the kernel. Reads the
  * whole file (10 to 30 ms): only for kernel functions. 0 or a negative errno.
  */
 int ksyms_find(struct compile *c, const char *module, const char *name,
