@@ -435,6 +435,8 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		}
 		if (!plan_keyed(k, g, u))
 			return false;
+		if (g->live && u->host_fed)
+			complain(k->c, LIVE_HOST_FED, &v->span, v->name);
 		g->other_off = p->bank_size;
 		p->bank_size += g->cell.size;
 		return true;
