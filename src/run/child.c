@@ -33,7 +33,11 @@ static char **split(const char *cmd)
 	char *p, **argv;
 	size_t n = 0;
 
-	if (strpbrk(cmd, "\"'`$\\|&;<>()*?[]{}~#!=%\n"))
+	/* An = is the shell's only in front of the command: VAR=1 cmd, not
+	 * dd if=file. */
+	if (strpbrk(cmd, "\"'`$\\|&;<>()*?[]{}~#!\n") ||
+	    memchr(cmd, '=', strcspn(cmd + strspn(cmd, " \t"), " \t") +
+				 strspn(cmd, " \t")))
 		return NULL;
 	/* Never freed: this process becomes another one, or ends. */
 	p = strdup(cmd);
