@@ -21,7 +21,7 @@
 
 enum {
 	COMM = 16,	  /* TASK_COMM_LEN, since ever */
-	COPY = 16 * 1024, /* task_struct has 9 to 14 KiB; comm in the first 4 */
+	COPY = 8 * 1024,  /* comm is in its first 4 KiB, of 9 to 14 */
 	STEP = 1024,	  /* what is behind its end need not be there */
 };
 

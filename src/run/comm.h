@@ -9,7 +9,7 @@
  * The offset of comm in task_struct if programs may load from it directly, or
  * 0: then they ask by bpf_get_current_comm(). That helper fills the buffer in
  * ways that cost 30 to 50 ns a call; two loads are two. BTF would tell the
- * offset too, but opening it takes 7 ms, and this a fifth of one.
+ * offset too, but opening it takes 7 ms, and this less than a tenth of one.
  */
 uint32_t comm_find(void);
 
