@@ -31,7 +31,7 @@ if grep -q QEMU /proc/cpuinfo; then
 	echo l >/proc/sysrq-trigger; done;'
 fi
 tally -w --format=json -DMAXSKIPPED=1000000000 -DMAXACTION=100000 \
-	-c "(${nmi:-} true) & work-mix ${CALLS:-60000} 0 6000 $(nproc); wait" \
+	-c "(${nmi:-} true) & work-mix ${CALLS:-30000} 0 3000 $(nproc); wait" \
 	"$TMP/x.stp" 2>/dev/null | sed 's/{"probe":/\n&/g' >"$TMP/out"
 awk '
 function field(name) {
