@@ -13,8 +13,8 @@ struct kern_copy {
 	size_t buf_size;
 };
 
-/* Makes buffer and program once. key_size and value_size (of the map): multiples
- * of 8. 0 or a negative errno. */
+/* Makes buffer and programs once. key_size and value_size (of the map):
+ * multiples of 8. 0 or a negative errno. */
 int kern_copy_open(struct kern_copy *c, int map_fd, uint32_t key_size,
 		   uint32_t value_size, uint32_t entries);
 void kern_copy_close(struct kern_copy *c);
