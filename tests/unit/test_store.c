@@ -60,6 +60,38 @@ TEST(htab_against_a_plain_model)
 	htab_free(h);
 }
 
+/* Resident pages of this process. */
+static long pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long size, resident = 0;
+
+	if (f && fscanf(f, "%ld %ld", &size, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return resident;
+}
+
+/* Quantile grids of 59 KB, of which a key's samples touch few pages. */
+TEST(large_values_take_the_pages_that_are_touched)
+{
+	enum { KEYS = 1000, VALUE = 60000 };
+	struct htab *h = htab_new(8, VALUE, KEYS);
+	long before = pages();
+	bool is_new;
+
+	for (uint64_t k = 0; k < KEYS; k++)
+		htab_add(h, &k, &is_new)[VALUE - 1] = 1;
+	/* Two a value, and the table's own; all of them would be 15 each. */
+	CHECK(pages() - before < 4 * KEYS);
+	for (uint64_t k = 0; k < KEYS; k += 2)
+		CHECK(htab_del(h, &k));
+	for (uint64_t k = 0; k < KEYS; k++)
+		CHECK_EQ(htab_add(h, &k, &is_new)[VALUE - 1], k % 2);
+	htab_free(h);
+}
+
 TEST(htab_keeps_the_order_of_insertion)
 {
 	struct htab *h = htab_new(8, 0, 100);
