@@ -56,6 +56,7 @@ void asm_entry(struct assembler *as, unsigned label)
 	vec_push(as->a, &as->entries, label);
 }
 
+/* no instruction, no dependency on one */
 void asm_mov(struct assembler *as, int dst, int src)
 {
 	if (dst == src)
@@ -78,6 +79,7 @@ static void imm64(struct assembler *as, int dst, int kind, int32_t lo,
 	add(as, 0, 0, 0, 0, hi);
 }
 
+/* Each form is the shortest that gives all 64 bits. */
 void asm_imm(struct assembler *as, int dst, int64_t imm)
 {
 	if (imm >= INT32_MIN && imm <= INT32_MAX) {
@@ -147,6 +149,7 @@ void asm_storei(struct assembler *as, int size, int base, int off, int32_t imm)
 	add(as, BPF_ST | BPF_MEM | width(size), base, 0, off, imm);
 }
 
+/* A fetching operation writes a register: the dry run has to see it. */
 void asm_atomic(struct assembler *as, int op, int base, int off, int src)
 {
 	if (op == BPF_CMPXCHG)
@@ -193,6 +196,7 @@ void asm_exit(struct assembler *as)
 	add(as, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
+/* Relocations are remembered before the instruction that they are for. */
 static void relocate(struct assembler *as, enum reloc_kind kind, uint32_t map,
 		     uint32_t off, uint32_t func)
 {
@@ -226,6 +230,10 @@ void asm_comm(struct assembler *as, int dst)
 	imm64(as, dst, 0, 0, 0);
 }
 
+/*
+ * A call only where the kernel has the function; the loader puts it in the
+ * place of this instruction, which is right without it.
+ */
 void asm_kfunc(struct assembler *as, enum kfunc f)
 {
 	relocate(as, RELOC_KFUNC, 0, 0, f);

@@ -11,6 +11,9 @@
 /* Registers by their roles in the calling convention. */
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
 
+/*
+ * A jump whose distance is known only when all instructions have their places.
+ */
 struct asm_fixup {
 	uint32_t insn;
 	unsigned label;
@@ -20,9 +23,10 @@ struct asm_fixup {
 struct assembler {
 	struct arena *a;
 	VEC(struct bpf_insn) insns;
-	VEC(uint32_t) locs;
+	VEC(uint32_t) locs; /* one for each instruction: in ir.locs */
 	VEC(uint32_t) labels; /* instruction, or UINT32_MAX while unbound */
 	VEC(struct asm_fixup) fixups;
+	/* ascending by instruction, as they are made */
 	VEC(struct reloc) relocs;
 	VEC(unsigned) entries; /* labels that are entered from outside */
 	uint32_t loc;	    /* of the instructions being made */
@@ -31,7 +35,14 @@ struct assembler {
 	bool far_jump;	    /* a jump does not fit its 16 bits */
 };
 
+/*
+ * Everything grows in the arena; UINT32_MAX as loc until the first statement.
+ */
 void asm_init(struct assembler *as, struct arena *a);
+/*
+ * A label is an index that goes with the assembler; it is bound once, at the
+ * place where the next instruction will be.
+ */
 unsigned asm_label(struct assembler *as);
 void asm_bind(struct assembler *as, unsigned label);
 /* Index of the next instruction. */
@@ -45,9 +56,13 @@ void asm_entry(struct assembler *as, unsigned label);
  */
 void asm_finish(struct assembler *as);
 
-/* dst = src; dst = imm (one or two instructions). */
+/*
+ * dst = src; dst = imm (one or two instructions). imm needs the two-word form
+ * only outside of 32 bits.
+ */
 void asm_mov(struct assembler *as, int dst, int src);
 void asm_imm(struct assembler *as, int dst, int64_t imm);
+/* The upper half of dst becomes 0, as after every 32-bit operation. */
 void asm_mov32(struct assembler *as, int dst, int src);
 /* dst op= src, 64 bits: BPF_ADD ... */
 void asm_alu(struct assembler *as, int op, int dst, int src);
@@ -56,7 +71,7 @@ void asm_alui(struct assembler *as, int op, int dst, int32_t imm);
 void asm_neg(struct assembler *as, int dst);
 /* Byte swap of 64 bits to big endian: strings compare as numbers then. */
 void asm_swap64(struct assembler *as, int dst);
-/* size in bytes: 1, 2, 4, 8. */
+/* size in bytes: 1, 2, 4, 8. off is in bytes and must fit 16 bits. */
 void asm_load(struct assembler *as, int size, int dst, int base, int off);
 void asm_store(struct assembler *as, int size, int base, int off, int src);
 void asm_storei(struct assembler *as, int size, int base, int off,
@@ -64,6 +79,10 @@ void asm_storei(struct assembler *as, int size, int base, int off,
 /* *(u64 *)(base + off) op src; op: BPF_ADD, BPF_OR | BPF_FETCH, BPF_XCHG,
  * BPF_CMPXCHG (expected value in r0, old value to r0) ... */
 void asm_atomic(struct assembler *as, int op, int base, int off, int src);
+/*
+ * op is the condition for going to the label: BPF_JEQ, BPF_JSLT, ... Any
+ * distance can be asked for; far_jump tells when it was too far.
+ */
 void asm_jmp(struct assembler *as, unsigned label);
 void asm_jif(struct assembler *as, int op, int dst, int src, unsigned label);
 void asm_jifi(struct assembler *as, int op, int dst, int32_t imm,
@@ -71,6 +90,10 @@ void asm_jifi(struct assembler *as, int op, int dst, int32_t imm,
 /* Compares the low 32 bits: helper results of kernels before 6.4. */
 void asm_jifi32(struct assembler *as, int op, int dst, int32_t imm,
 		unsigned label);
+/*
+ * Helper numbers are the kernel's, or from HOST_FIRST the host's. r0 to r5 are
+ * lost.
+ */
 void asm_call(struct assembler *as, int helper);
 void asm_exit(struct assembler *as);
 /* dst = the map's descriptor; the address of element 0 of map, plus off. */
@@ -78,7 +101,10 @@ void asm_map(struct assembler *as, int dst, uint32_t map);
 void asm_value(struct assembler *as, int dst, uint32_t map, uint32_t off);
 /* dst = address of the subprogram of ir function func, at label. */
 void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label);
-/* Calls the ir function func of another code (host). */
+/*
+ * Calls the ir function func of another code (host). Resolved when the probe is
+ * loaded, by its relocation.
+ */
 void asm_call_func(struct assembler *as, uint32_t func);
 /* dst = offset of comm in task_struct, or 0: not known. */
 void asm_comm(struct assembler *as, int dst);

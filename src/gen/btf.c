@@ -12,9 +12,11 @@
 enum {
 	ID_INT = 1,
 	ID_PROTO_MAIN,
+	/* Types are numbered from 1 in the order in which they are put. */
 	ID_FIRST_FUNC,
 };
 
+/* The two sections of BTF behind its header. */
 struct blob {
 	struct arena *a;
 	VEC(uint8_t) types, strings;
@@ -28,6 +30,9 @@ static void put(struct blob *b, const void *p, size_t n)
 		vec_push(b->a, &b->types, from[i]);
 }
 
+/*
+ * The offset of the string. Equal strings are stored twice: a program has few.
+ */
 static uint32_t put_string(struct blob *b, const char *s, size_t n)
 {
 	uint32_t at = b->strings.n;
@@ -38,6 +43,10 @@ static uint32_t put_string(struct blob *b, const char *s, size_t n)
 	return at;
 }
 
+/*
+ * See "struct btf_type" in the kernel's Documentation/bpf/btf.rst: kind in bits
+ * 24 to 28 of info, vlen in the lower 16.
+ */
 static void put_type(struct blob *b, uint32_t name, uint32_t kind,
 		     uint32_t vlen, uint32_t size_or_type)
 {
@@ -50,7 +59,7 @@ static void put_type(struct blob *b, uint32_t name, uint32_t kind,
 	put(b, &t, sizeof(t));
 }
 
-/* A name the kernel accepts: letters, digits and _. */
+/* A name the kernel accepts: letters, digits and _. Longer names are cut. */
 static uint32_t put_name(struct blob *b, const char *name)
 {
 	char buf[64];
@@ -71,6 +80,7 @@ static void put_funcs(struct blob *b, const struct code *code,
 {
 	struct bpf_func_info *fi =
 	    arena_array(b->a, struct bpf_func_info, code->subprogs.n);
+	/* encoding, offset 0, 64 bits */
 	const uint32_t int_bits = BTF_INT_SIGNED << 24 | 64;
 
 	put_type(b, put_name(b, "long"), BTF_KIND_INT, 0, 8);
@@ -88,6 +98,7 @@ static void put_funcs(struct blob *b, const struct code *code,
 	ret->nfuncs = code->subprogs.n;
 }
 
+/* last: the place of the line before, to leave out repetitions. */
 struct lines {
 	struct bpf_line_info *v;
 	uint32_t n;
@@ -118,6 +129,7 @@ static void put_line(struct blob *b, struct lines *l, uint32_t insn,
 		.insn_off = insn,
 		.file_name_off = l->last_file,
 		.line_off = l->last_text,
+		/* line in 22 bits, column in 10 */
 		.line_col = s->line << 10 | (s->col & 1023),
 	};
 }
@@ -138,6 +150,7 @@ static bool same_place(const struct span *a, const struct span *b)
 	return a && a->src == b->src && a->line == b->line && a->col == b->col;
 }
 
+/* False: a subprogram would start without a line, which the kernel refuses. */
 static bool put_lines(struct blob *b, const struct gen *g,
 		      const struct code *code, struct code_btf *ret)
 {
@@ -163,6 +176,7 @@ static bool put_lines(struct blob *b, const struct gen *g,
 		} else if (s && !same_place(l.last, s)) {
 			put_line(b, &l, i, s);
 		}
+		/* the second word is no instruction */
 		if (code->insns[i].code == (BPF_LD | BPF_DW | BPF_IMM))
 			i++;
 	}
@@ -183,8 +197,12 @@ struct code_btf *gen_btf(struct compile *c, const struct gen *g,
 	};
 	uint8_t *out;
 
-	put_string(&b, "", 0);
+	put_string(&b, "", 0); /* offset 0 means no name */
 	put_funcs(&b, code, ret);
+	/*
+	 * The kernel wants func_info where there are subprograms, lines are a
+	 * help.
+	 */
 	if (!put_lines(&b, g, code, ret)) {
 		ret->line_info = NULL;
 		ret->nlines = 0;

@@ -29,6 +29,10 @@
 #include "ir/plan.h"
 
 enum { HOST_FIRST = 0x10000 };
+/*
+ * What host code can ask of the host; their arguments and results are in
+ * gen/host.def.
+ */
 enum host_helper {
 	HOST_BASE = HOST_FIRST - 1,
 #define HOST(id, name, args, doc) HOST_##id,
@@ -50,12 +54,16 @@ enum reloc_kind {
 };
 enum kfunc { KF_PREEMPT_DISABLE, KF_PREEMPT_ENABLE };
 struct reloc {
-	uint32_t insn;
+	uint32_t insn; /* of the first of its two words */
 	enum reloc_kind kind;
 	uint32_t map, off;
 	uint32_t func; /* index in ir.funcs, or enum kfunc */
 };
 
+/*
+ * The kernel verifies subprograms one by one and shows their names; each has a
+ * frame of its own, of which 512 bytes may be stacked up.
+ */
 struct subprog {
 	uint32_t start;	  /* instruction */
 	uint32_t frame;	  /* bytes of stack */
@@ -68,12 +76,13 @@ struct subprog {
 struct code {
 	const struct ir_func *fn;
 	struct bpf_insn *insns;
-	uint32_t ninsns;
+	uint32_t ninsns; /* two-word instructions count as two */
 	uint32_t *loc;	      /* per instruction: in ir.locs; UINT32_MAX none */
 	VEC(struct reloc) relocs;
 	VEC(struct subprog) subprogs; /* [0] is the entry */
 	VEC(uint32_t) resume; /* host: entry instruction of each resume point */
 	uint32_t frame;	      /* deepest stack in bytes */
+	/* a scratch slot of the row; this CPU's row */
 	bool needs_scratch, needs_row;
 	const char *limit;    /* NULL, or what is exceeded, already reported */
 };
@@ -88,10 +97,13 @@ struct gen {
 /*
  * Frames of the kernel's stack that are not the probed code's: a program that
  * is called through a tracepoint or a trampoline sees itself and its caller
- * first. With pt_regs the walk starts where those say.
+ * first. With pt_regs the walk starts where those say. In entries, as
+ * bpf_get_stack() skips them.
  */
 unsigned gen_own_frames(enum prog_kind k);
-/* False: the instruction can only be done on the host. For ir.kernel_can. */
+/*
+ * False: the instruction can only be done on the host. For ir.kernel_can.
+ */
 bool gen_kernel_can(const struct ir_func *f, const struct ir_ins *i);
 /* Compiles all functions. Limits that are exceeded are reported on the script's
  * line (stack, instructions). */

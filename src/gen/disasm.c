@@ -59,6 +59,7 @@ static void alu(const struct bpf_insn *in, char *buf, size_t n)
 		"+=", "-=", "*=", "/=", "|=", "&=", "<<=", ">>=",
 		"neg", "%=", "^=", "=", "s>>=", "end",
 	};
+	/* operations are numbered in steps of 16 */
 	unsigned k = BPF_OP(in->code) >> 4;
 	char r = BPF_CLASS(in->code) == BPF_ALU ? 'w' : 'r';
 
@@ -131,6 +132,7 @@ static void atomic(const struct bpf_insn *in, char *buf, size_t n)
 		 in->dst_reg, in->off, in->src_reg);
 }
 
+/* An instruction of 16 bytes: the upper half of its number is in the second. */
 static void wide(const struct bpf_insn *in, char *buf, size_t n)
 {
 	uint64_t v = (uint32_t)in[0].imm | (uint64_t)(uint32_t)in[1].imm << 32;

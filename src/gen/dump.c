@@ -61,6 +61,7 @@ static void print_insn(const struct gen *g, const struct code *code,
 	fputc('\n', f);
 }
 
+/* A line is shown where it begins and where it is come back to. */
 void gen_dump(const struct gen *g, const struct code *code, FILE *f)
 {
 	const struct span *last = NULL;
@@ -81,6 +82,7 @@ void gen_dump(const struct gen *g, const struct code *code, FILE *f)
 			last = s;
 		}
 		print_insn(g, code, i, f);
+		/* the second word was shown with the first */
 		if (code->insns[i].code == (BPF_LD | BPF_DW | BPF_IMM))
 			i++;
 	}

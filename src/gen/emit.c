@@ -13,6 +13,7 @@ enum {
 	PROBE_READ_KERNEL = 113,
 };
 
+/* Only the dry run has to know: the real one finds the homes filled. */
 static void note_pseudo(struct emit *e, enum pseudo p)
 {
 	if (e->dry)
@@ -50,6 +51,7 @@ struct mem emit_mem(struct emit *e, uint32_t r, int tmp)
 	return home_mem(e, &e->homes[r], tmp);
 }
 
+/* reg may be the home itself. */
 static int reg_of(struct emit *e, uint32_t r, int tmp)
 {
 	const struct home *h = &e->homes[r];
@@ -111,6 +113,10 @@ void emit_put(struct emit *e, int reg)
 	if (!e->ins->has_dst)
 		return;
 	h = &e->homes[e->ins->dst];
+	/*
+	 * Registers that a loop shares are in memory; what comes out of there
+	 * must not be a constant to the verifier.
+	 */
 	if (e->kernel && e->f->regs.v[e->ins->dst].shared) {
 		asm_mov(e->as, R0, reg);
 		emit_opaque(e, R0, R2);
@@ -120,6 +126,7 @@ void emit_put(struct emit *e, int reg)
 		asm_mov(e->as, h->reg, reg);
 		return;
 	}
+	/* the base must not destroy the value */
 	m = home_mem(e, h, reg == R1 ? R2 : R1);
 	asm_store(e->as, 8, m.base, m.off, reg);
 }
@@ -132,6 +139,22 @@ int emit_pseudo(struct emit *e, enum pseudo p, int tmp)
 
 /* --- strings ------------------------------------------------------------- */
 
+bool emit_is_str(const struct emit *e, const struct ir_val *v)
+{
+	return v->kind == VAL_STR ||
+	       (v->kind == VAL_REG && e->f->regs.v[v->reg].is_str);
+}
+
+int64_t emit_literal_word(const char *s, uint32_t at)
+{
+	size_t len = strlen(s);
+	int64_t w = 0;
+
+	if (at < len)
+		memcpy(&w, s + at, len - at < 8 ? len - at : 8);
+	return w;
+}
+
 uint32_t emit_width(struct emit *e, const struct ir_val *v)
 {
 	if (v->kind == VAL_STR)
@@ -140,6 +163,10 @@ uint32_t emit_width(struct emit *e, const struct ir_val *v)
 	return e->f->regs.v[v->reg].width;
 }
 
+/*
+ * A literal is a constant in the RODATA map, padded with zeros: copies by words
+ * read up to its width.
+ */
 void emit_addr(struct emit *e, int reg, const struct ir_val *v)
 {
 	struct mem m;
@@ -182,7 +209,10 @@ void emit_zero(struct emit *e, struct mem dst, uint32_t n)
 		asm_storei(e->as, 8, dst.base, dst.off + (int)i, 0);
 }
 
-/* Words of a literal as immediates; r5 for those that do not fit 32 bits. */
+/*
+ * Words of a literal as immediates; r5 for those that do not fit 32 bits.
+ * Little-endian words, as both machines are.
+ */
 static void put_literal(struct emit *e, struct mem dst, const char *s,
 			uint32_t n)
 {
@@ -197,7 +227,7 @@ static void put_literal(struct emit *e, struct mem dst, const char *s,
 			memcpy(&w, s + i, len - i < 8 ? len - i : 8);
 		if (w >= INT32_MIN && w <= INT32_MAX) {
 			asm_storei(e->as, 8, dst.base, dst.off + (int)i,
-				   (int32_t)w);
+				   (int32_t)w); /* r5 is written only here */
 		} else {
 			asm_imm(e->as, R5, w);
 			asm_store(e->as, 8, dst.base, dst.off + (int)i, R5);
@@ -205,6 +235,7 @@ static void put_literal(struct emit *e, struct mem dst, const char *s,
 	}
 }
 
+/* The shorter of both widths is copied. */
 bool emit_string_calls(struct emit *e, const struct ir_val *v, uint32_t n)
 {
 	uint32_t w = emit_width(e, v);
@@ -234,6 +265,7 @@ void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
 			asm_store(e->as, 8, dst.base, dst.off + (int)i, R5);
 		}
 		if (w > n)
+			/* cut: the last byte is the NUL */
 			asm_storei(e->as, 1, dst.base, dst.off + (int)n - 1, 0);
 		return;
 	}
@@ -251,6 +283,7 @@ void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
 
 /* --- temporaries --------------------------------------------------------- */
 
+/* Handles are offsets: they do not move when tmp_off is set. */
 uint32_t emit_tmp(struct emit *e, uint32_t bytes)
 {
 	uint32_t at = e->tmp_used;
@@ -279,6 +312,7 @@ void emit_tmp_addr(struct emit *e, int reg, uint32_t handle)
 	emit_add(e, reg, m.off);
 }
 
+/* One word for all instructions, in the frame of this function. */
 void emit_save_ptr(struct emit *e, int reg)
 {
 	e->ptr_used = true;
@@ -309,6 +343,7 @@ void emit_ok(struct emit *e)
 		emit_goto(e, e->ins->target[0]);
 }
 
+/* Without a scratch slot to give back, leaving is two instructions. */
 void emit_leave(struct emit *e)
 {
 	if (e->kernel && !e->body && e->code->needs_scratch) {
@@ -316,6 +351,7 @@ void emit_leave(struct emit *e)
 		e->out_used = true;
 		return;
 	}
+	/* a body that leaves ends its loop */
 	asm_imm(e->as, R0, e->body ? 1 : 0);
 	asm_exit(e->as);
 }
@@ -333,7 +369,7 @@ void emit_unsupported(struct emit *e, const char *what)
 {
 	struct span at = emit_span(e);
 
-	if (e->dry)
+	if (e->dry) /* once, not in the real run again */
 		complain(e->c, NOT_YET, &at, what);
 	e->failed = true;
 }
@@ -360,12 +396,16 @@ void emit_count(struct emit *e, uint32_t field, int t0, int t1)
 		       field;
 	int row = emit_pseudo(e, PS_ROW, t0);
 
-	if (off > INT16_MAX) {
+	if (off > INT16_MAX) { /* off fits 16 bits signed */
 		asm_mov(e->as, t0, row);
 		emit_add(e, t0, (int32_t)off);
 		row = t0;
 		off = 0;
 	}
+	/*
+	 * The same program may be preempted by itself here, between load and
+	 * store.
+	 */
 	if (e->f->probe->guard == GUARD_PREEMPTIBLE) {
 		asm_imm(e->as, t1, 1);
 		asm_atomic(e->as, BPF_ADD, row, (int)off, t1);

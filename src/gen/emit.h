@@ -4,7 +4,8 @@
  *
  * Each function is lowered twice by the same code: a dry run finds what every
  * instruction needs (pseudo registers, clobbers, temporary bytes); then
- * registers and frame are laid out; then the real instructions are made.
+ * registers and frame are laid out; then the real instructions are made. A body
+ * is lowered in the same way as its handler; only its homes differ.
  *
  * Rules for lowering code: r0 to r5 are temporaries; the result is stored last,
  * by emit_put(). An instruction that writes r3, r4 or r5 or calls a helper is
@@ -15,7 +16,10 @@
 
 #include "gen/asm.h"
 
-/* Values that the prologue sets up for those instructions that need them. */
+/*
+ * Values that the prologue sets up for those instructions that need them. They
+ * look like registers to the allocator, with numbers behind the function's own.
+ */
 enum pseudo {
 	PS_CTX,	 /* the program's context, r1 at entry */
 	PS_ROW,	 /* this CPU's row */
@@ -46,10 +50,13 @@ struct ins_note {
 	bool heavy;
 };
 
-/* What a loop body shares with its handler. */
+/*
+ * What a loop body shares with its handler. It lives as long as the compilation
+ * of the handler.
+ */
 struct root {
 	struct home *homes;	/* of the handler, by register and pseudo */
-	unsigned nregs;
+	unsigned nregs; /* r->homes has nregs entries, and PS_MAX behind them */
 	uint32_t pseudo;	/* bit per pseudo register a body uses */
 	uint32_t scratch;	/* bytes of the scratch slot given out */
 	unsigned *labels;	/* of each body, by ir_func.index */
@@ -72,13 +79,14 @@ struct emit {
 	struct code *code;
 	struct assembler *as;
 	struct root *root;
+	/* kernel: else host; dry: nothing is kept; body: of a loop */
 	bool kernel, dry, body;
 	unsigned nregs;	     /* ir registers; pseudo p is register nregs + p */
 	struct home *homes;
 	unsigned *labels;    /* by block id */
 	bool *reached;	     /* by block id */
 	struct ins_note *notes; /* by instruction number */
-	unsigned ins_no;
+	unsigned ins_no; /* from 1: the prologue is 0 */
 	const struct ir_ins *ins;
 	const struct ir_block *next_block; /* in layout, for falling through */
 	/* temporaries of one instruction */
@@ -91,6 +99,7 @@ struct emit {
 	uint32_t frame, reserved;
 	unsigned out_label;  /* common exit: releases the scratch slot */
 	bool out_used;
+	/* where the prologue goes when it must not run the handler */
 	unsigned stopped_label, none_label;
 	bool failed;	     /* reported: no code */
 	unsigned resume_no;  /* host: resume point of the block being made */
@@ -103,14 +112,20 @@ static inline uint32_t round8(uint32_t n)
 	return (n + 7) & ~7u;
 }
 
-/* Where something is: a register to go through and an offset. */
+/*
+ * Where something is: a register to go through and an offset. Good until the
+ * register is written.
+ */
 struct mem {
 	int base, off;
 };
 
 /* --- operands ------------------------------------------------------------ */
 
-/* A register that holds the number v: its own, or tmp. */
+/*
+ * A register that holds the number v: its own, or tmp. It must not be written:
+ * it can be the register's home.
+ */
 int emit_use(struct emit *e, const struct ir_val *v, int tmp);
 /* reg = v. */
 void emit_load(struct emit *e, int reg, const struct ir_val *v);
@@ -121,11 +136,16 @@ bool emit_is_imm(const struct ir_val *v);
 int emit_dst(struct emit *e, int tmp);
 /* Result = reg. May clobber r0 to r2. */
 void emit_put(struct emit *e, int reg);
+/* reg ^= 0, which the verifier takes for an unknown value. tmp is lost. */
 void emit_opaque(struct emit *e, int reg, int tmp);
 /* A register that holds pseudo register p: its own, or tmp. */
 int emit_pseudo(struct emit *e, enum pseudo p, int tmp);
 /* Register r's memory; tmp may be used for the base. */
 struct mem emit_mem(struct emit *e, uint32_t r, int tmp);
+/* A literal string, or a register that holds one. */
+bool emit_is_str(const struct emit *e, const struct ir_val *v);
+/* Bytes 8 at a time of a literal, zero behind its end. */
+int64_t emit_literal_word(const char *s, uint32_t at);
 /* Width in bytes of a string operand (of a literal: rounded up to 8). */
 uint32_t emit_width(struct emit *e, const struct ir_val *v);
 /* reg = address of a string operand. */
@@ -136,7 +156,10 @@ uint32_t emit_dst_width(struct emit *e);
 
 /* --- temporaries of the current instruction ------------------------------ */
 
-/* Reserves bytes; returns their handle. */
+/*
+ * Reserves bytes; returns their handle. All temporaries of an instruction lie
+ * one behind the other; the next instruction uses the same memory.
+ */
 uint32_t emit_tmp(struct emit *e, uint32_t bytes);
 struct mem emit_tmp_mem(struct emit *e, uint32_t handle, int tmp);
 void emit_tmp_addr(struct emit *e, int reg, uint32_t handle);
@@ -156,8 +179,12 @@ void emit_goto(struct emit *e, const struct ir_block *b);
 void emit_ok(struct emit *e);
 /* Leaves the handler (kernel) or function: through the common exit. */
 void emit_leave(struct emit *e);
-/* Reports what this version cannot compile, on the instruction's line. */
+/*
+ * Reports what this version cannot compile, on the instruction's line. The code
+ * is not loaded then.
+ */
 void emit_unsupported(struct emit *e, const char *what);
+/* Of the instruction, or of the probe where there is none (the prologue). */
 struct span emit_span(struct emit *e);
 
 /* reg += imm; nothing for 0. */

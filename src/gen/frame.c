@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+/* A register or the like that needs memory. */
 struct slot {
 	struct interval *iv;
 	uint32_t size;
@@ -16,6 +17,7 @@ struct slot {
 	bool in_scratch;
 };
 
+/* What a place of the frame or of the scratch slot is taken by, until when. */
 struct used {
 	uint32_t end; /* of the interval; UINT32_MAX forever */
 	uint32_t off, size;
@@ -23,14 +25,18 @@ struct used {
 
 struct layout {
 	struct emit *e;
-	struct slot *slots;
+	struct slot *slots; /* ordered by start */
 	unsigned n;
-	struct used *used[2];
+	struct used *used[2]; /* [0] frame, [1] scratch slot */
 	unsigned nused[2];
 	/* frame, scratch: first byte, high-water mark */
 	uint32_t base[2], top[2];
 };
 
+/*
+ * By register where the start is the same: the layout must not depend on
+ * qsort().
+ */
 static int by_start(const void *pa, const void *pb)
 {
 	const struct slot *a = pa, *b = pb;
@@ -40,7 +46,10 @@ static int by_start(const void *pa, const void *pb)
 	return a->iv->reg < b->iv->reg ? -1 : a->iv->reg > b->iv->reg;
 }
 
-/* First fit among what is live at start; `used` is kept sorted by offset. */
+/*
+ * First fit among what is live at start; `used` is kept sorted by offset.
+ * That keeps frames small without trying combinations.
+ */
 static uint32_t put(struct layout *y, int where, uint32_t start, uint32_t end,
 		    uint32_t size)
 {
@@ -65,11 +74,13 @@ static uint32_t put(struct layout *y, int where, uint32_t start, uint32_t end,
 	return off;
 }
 
+/* Lays everything out from nothing: called again after each move. */
 static void pack(struct layout *y)
 {
 	struct emit *e = y->e;
 
 	y->base[0] = e->reserved;
+	/* bodies' slots come after one another, the handler's last */
 	y->base[1] = e->kernel ? e->root->scratch : 0;
 
 	y->nused[0] = y->nused[1] = 0;
@@ -84,6 +95,7 @@ static void pack(struct layout *y)
 		struct home *h = &e->homes[s->iv->reg];
 
 		h->kind = where ? HOME_SCRATCH : HOME_FRAME;
+		/* the frame grows down */
 		h->off = where ? (int)off : -(int)(off + s->size);
 	}
 	if (e->ptr_used) {
@@ -99,6 +111,7 @@ static void pack(struct layout *y)
 	}
 }
 
+/* Everything without a register that is used at all, ordered by start. */
 static void collect(struct layout *y, struct live *l)
 {
 	struct emit *e = y->e;
@@ -160,7 +173,10 @@ static bool move_number(struct layout *y)
 	return best != NULL;
 }
 
-/* Moves the biggest thing off the stack. False: nothing is left to move. */
+/*
+ * Moves the biggest thing off the stack. False: nothing is left to move.
+ * Numbers (8 bytes) come last: each access to one costs a load more.
+ */
 static bool move_biggest(struct layout *y)
 {
 	struct emit *e = y->e;
@@ -197,7 +213,7 @@ static void reserve_scratch(struct emit *e)
 {
 	e->root->scr_used = true;
 	if (e->body || e->root->scr_off)
-		return;
+		return; /* once */
 	e->reserved += 8;
 	e->root->scr_off = -(int)e->reserved;
 	e->homes[e->nregs + PS_SCR] =
@@ -215,13 +231,21 @@ bool frame_layout(struct emit *e, struct live *l, uint32_t limit)
 	y.used[1] = arena_array(a, struct used, l->n + 1);
 	collect(&y, l);
 	e->tmp_kind = HOME_FRAME;
-	if (e->kernel)
+	if (e->kernel) /* the host's stack has room for every string */
 		move_hopeless(&y, limit);
 	if (e->kernel && e->root->scr_used)
 		reserve_scratch(e);
 	pack(&y);
+	/*
+	 * Each step is one thing: a frame that is 8 bytes too large must not
+	 * lose all its strings.
+	 */
 	while (e->kernel && y.top[0] > limit && move_biggest(&y))
 		pack(&y);
+	/*
+	 * The slot's address takes room of its own, which may push something
+	 * out.
+	 */
 	if (y.top[1] > y.base[1] && !e->root->scr_used) {
 		reserve_scratch(e);
 		pack(&y);

@@ -13,6 +13,10 @@
 #include "gen/isel.h"
 #include "gen/live.h"
 
+/*
+ * What the kernel takes: 512 bytes of stack over a chain of calls
+ * (MAX_BPF_STACK), a million instructions (BPF_COMPLEXITY_LIMIT_INSNS).
+ */
 enum {
 	KERNEL_STACK = 512,
 	BODY_STACK = 64,      /* a loop body's own; most is the handler's */
@@ -20,7 +24,7 @@ enum {
 				 of evicting an element */
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
-	BODIES_DEEP = 8,
+	BODIES_DEEP = 8, /* loops in each other */
 };
 
 /* A function on its way through the steps. */
@@ -33,6 +37,10 @@ struct unit {
 
 /* --- one function -------------------------------------------------------- */
 
+/*
+ * Pushes a block that is new. Only blocks that can be entered are lowered: the
+ * kernel refuses instructions that nothing reaches.
+ */
 static void mark(struct emit *e, struct ir_block *b, struct ir_block **todo,
 		 unsigned *n)
 {
@@ -50,6 +58,7 @@ static void reach(struct emit *e)
 
 	e->reached = arena_array(e->c->a, bool, e->f->nblocks + 1);
 	mark(e, e->f->blocks, todo, &n);
+	/* the host enters them from the kernel's records */
 	for (unsigned i = 0; !e->kernel && i < e->f->resume.n; i++)
 		mark(e, e->f->resume.v[i], todo, &n);
 	while (n) {
@@ -88,10 +97,15 @@ static void lower_ins(struct emit *e, const struct ir_ins *in)
 	e->as->written = 0;
 	isel_ins(e);
 	if (e->dry)
+		/* r3, r4 or r5 */
 		e->notes[e->ins_no].heavy = (e->as->written & 0x38) != 0;
 	e->ins_no++;
 }
 
+/*
+ * Both runs: the dry one without the prologue, which cannot be made before it
+ * is known what the instructions need.
+ */
 static void lower(struct emit *e, struct assembler *as)
 {
 	e->as = as;
@@ -135,6 +149,11 @@ static void dry_run(struct emit *e)
 	e->notes = arena_array(a, struct ins_note, n + 2);
 	e->labels = arena_array(a, unsigned, e->f->nblocks + 1);
 	e->homes = arena_array(a, struct home, e->nregs + PS_MAX);
+	/*
+	 * Any home will do, as long as the lowering makes the same choices with
+	 * it: all that counts is that a register costs at least what it can
+	 * cost.
+	 */
 	for (unsigned i = 0; i < e->nregs + PS_MAX; i++)
 		e->homes[i] = (struct home){HOME_FRAME, 0, -8};
 	e->tmp_kind = HOME_FRAME;
@@ -182,6 +201,10 @@ static struct unit *unit_new(struct gen *g, struct ir_func *f,
 	struct emit *e = &u->e;
 	unsigned id = 0;
 
+	/*
+	 * Blocks are numbered in their final order; ids index labels and
+	 * reached.
+	 */
 	cold_last(f);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		b->id = id++;
@@ -201,11 +224,19 @@ static struct unit *unit_new(struct gen *g, struct ir_func *f,
 
 /* --- a kernel handler and its bodies ------------------------------------- */
 
+/*
+ * The kernel rounds each frame up to 32 bytes before it adds them
+ * (check_max_stack_depth in kernel/bpf/verifier.c).
+ */
 static uint32_t round32(uint32_t n)
 {
 	return n ? (n + 31) & ~31u : 32;
 }
 
+/*
+ * What bodies use of the prologue's must be in the handler's frame, where they
+ * can reach it, not in a register.
+ */
 static void note_shared_pseudo(struct unit *u, struct root *r)
 {
 	unsigned n = 0;
@@ -229,6 +260,10 @@ static void place_shared(struct unit *u, struct root *r)
 			e->homes[e->nregs + p].kind = HOME_ROOT;
 }
 
+/*
+ * The handler's frame is laid out after its bodies', so the offsets come late:
+ * before lowering, after all layouts.
+ */
 static void resolve_shared(struct unit *u, struct root *r)
 {
 	struct emit *e = &u->e;
@@ -242,6 +277,7 @@ static void resolve_shared(struct unit *u, struct root *r)
 	for (unsigned p = 0; p < PS_MAX; p++)
 		if (p != PS_ROOT)
 			e->homes[e->nregs + p].off = r->homes[r->nregs + p].off;
+	/* of the slot itself the handler keeps the address in its frame */
 	e->homes[e->nregs + PS_SCR].off = r->scr_off;
 }
 
@@ -271,6 +307,9 @@ static bool layout_handler(struct unit *u, struct root *r, uint32_t limit)
 {
 	struct emit *e = &u->e;
 
+	/*
+	 * The counters come first, at offsets that are known before the rest.
+	 */
 	if (r->act_used) {
 		e->reserved += 8;
 		r->act_off = -(int)e->reserved;
@@ -291,6 +330,7 @@ static bool layout_handler(struct unit *u, struct root *r, uint32_t limit)
 	return true;
 }
 
+/* -8: the slot's first word says that it is taken (prologue.c). */
 static bool scratch_fits(struct gen *g, struct code *code, struct root *r)
 {
 	uint32_t room = g->plan->scratch_size > 8 && g->plan->scratch_slots ?
@@ -315,6 +355,10 @@ static unsigned depth_of(const struct ir_func *f)
 	return n;
 }
 
+/*
+ * The handler whose code the body belongs to; NULL: too deep, which lowering
+ * has refused.
+ */
 static const struct ir_func *handler_of(const struct ir_func *f)
 {
 	for (unsigned n = 0; f->kind == IR_LOOP_BODY && f->parent; n++) {
@@ -356,6 +400,7 @@ static void place_entries(struct code *code, const struct assembler *as)
 	code->subprogs.n = kept;
 }
 
+/* The arena's arrays change their owner: nothing is copied. */
 static void take(struct code *code, struct assembler *as)
 {
 	asm_finish(as);
@@ -388,6 +433,10 @@ static void check_length(struct gen *g, struct code *code,
 static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 		       struct root *r)
 {
+	/*
+	 * below: the biggest frame at each depth, since only one body of a
+	 * depth is on the stack at a time.
+	 */
 	uint32_t below[BODIES_DEEP + 2] = {0};
 	uint32_t chain = 0;
 
@@ -401,6 +450,7 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 		chain += below[i];
 	if (r->slow_lock_used || r->evict_used)
 		chain += LOCK_STACK;
+	/* the handler's own frame has 32 bytes at least */
 	if (chain + 32 > KERNEL_STACK) {
 		complain(g->c, SCRATCH_FULL, &code->fn->probe->span, chain + 32,
 			 "stack", (unsigned)KERNEL_STACK);
@@ -438,6 +488,10 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	struct assembler as;
 
 	asm_init(&as, g->c->a);
+	/*
+	 * Labels exist before the first instruction: a handler calls bodies
+	 * that come behind it.
+	 */
 	for (unsigned i = 0; i < g->ir->funcs.n; i++)
 		r->labels[i] = asm_label(&as);
 	r->slow_lock = asm_label(&as);
@@ -481,6 +535,10 @@ static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
 		last = last->next;
 		last->depth = depth_of(b);
 	}
+	/*
+	 * All dry runs before any layout: what bodies share decides about the
+	 * handler.
+	 */
 	for (struct unit *u = units; u; u = u->next) {
 		dry_run(&u->e);
 		failed |= u->e.failed;
@@ -505,6 +563,10 @@ static void compile_host(struct gen *g, struct ir_func *f, struct code *code)
 	struct emit *e = &u->e;
 	struct assembler as;
 
+	/*
+	 * Numbers are filled in while lowering: each resume point is an entry
+	 * of the code.
+	 */
 	for (unsigned i = 0; i < f->resume.n; i++)
 		vec_push(g->c->a, &code->resume, 0u);
 	dry_run(e);
@@ -534,6 +596,7 @@ struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 	g->c = c;
 	g->ir = ir;
 	g->plan = plan;
+	/* The order of ir.funcs is what relocations and labels count by. */
 	for (unsigned i = 0; i < ir->funcs.n; i++)
 		ir->funcs.v[i]->index = i;
 	for (unsigned i = 0; i < ir->funcs.n; i++) {

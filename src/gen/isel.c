@@ -2,6 +2,10 @@
 /* Which file lowers which operation, on which machine. */
 #include "gen/isel.h"
 
+/*
+ * Grouped by the order of enum ir_op, which keeps operations of a kind
+ * together.
+ */
 void isel_ins(struct emit *e)
 {
 	switch (e->ins->op) {
@@ -70,6 +74,9 @@ void isel_ins(struct emit *e)
 		break;
 	default:
 		if (e->kernel)
+			/*
+			 * sema puts these on the host; a script never gets here
+			 */
 			emit_unsupported(e, op_info(e->ins->op)->text);
 		else
 			isel_host(e);

@@ -90,9 +90,10 @@ void isel_hot(struct emit *e);
 /* isel_live.c: SGET, HGET, AHAS, ADEL of aggregates in live mode */
 void isel_live(struct emit *e);
 /*
- * isel_cell.c: adds the instruction's last operand to the cell at base + off.
- * A light cell needs r0 to r2 only. base is r5, or a register that lowering
- * does not use; for a light cell also r0.
+ * isel_cell.c: adds the instruction's last operand to the cell at base + off. A
+ * light cell needs r0 to r2 only. base is r5, or a register that lowering does
+ * not use; for a light cell also r0. atomic: others may write the cell at the
+ * same time, so each word is added to by one atomic instruction.
  */
 struct cell_at {
 	const struct cell *cell;

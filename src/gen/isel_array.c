@@ -22,6 +22,7 @@ static bool strings(struct emit *e)
 	return e->ins->global->type == TY_STRING;
 }
 
+/* r0 = helper(map, key in the temporary). */
 static void with_key(struct emit *e, uint32_t key, int helper)
 {
 	asm_map(e->as, R1, global(e)->map);
@@ -29,6 +30,7 @@ static void with_key(struct emit *e, uint32_t key, int helper)
 	asm_call(e->as, helper);
 }
 
+/* A missing element reads as 0 or "", without being made. */
 static void get(struct emit *e)
 {
 	uint32_t key = isel_key(e, 0, 0);
@@ -68,6 +70,10 @@ static void has(struct emit *e)
 	emit_put(e, R0);
 }
 
+/*
+ * Counts what was freed: that is how a failed insertion is known to be stale
+ * (known_full).
+ */
 static void delete(struct emit *e)
 {
 	uint32_t key = isel_key(e, 0, 0);
@@ -75,6 +81,7 @@ static void delete(struct emit *e)
 	with_key(e, key, KH_MAP_DELETE);
 	asm_value(e->as, R1, MAP_CONTROL, global(e)->full_off);
 	asm_imm(e->as, R0, 1);
+	/* by all CPUs, for good: only equality is asked */
 	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
 	emit_ok(e);
 }
@@ -114,10 +121,12 @@ static void note_full(struct emit *e, uint32_t t, unsigned full)
 {
 	struct mem m;
 
+	/* interrupts any other program, also one that holds an element */
 	if (e->f->probe->prog == PROG_PERF_EVENT) {
 		asm_jmp(e->as, full);
 		return;
 	}
+	/* only "no room" is remembered */
 	asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, full);
 	m = emit_tmp_mem(e, t, R1);
 	asm_load(e->as, 8, R2, m.base, m.off);
@@ -126,7 +135,10 @@ static void note_full(struct emit *e, uint32_t t, unsigned full)
 	asm_jmp(e->as, full);
 }
 
-/* Inserts the element if its key is not there yet; r0 = 0 or an error. */
+/*
+ * Inserts the element if its key is not there yet; r0 = 0 or an error.
+ * BPF_NOEXIST makes one of two that insert at the same time fail.
+ */
 static void insert(struct emit *e, uint32_t key, uint32_t fresh)
 {
 	asm_map(e->as, R1, global(e)->map);
@@ -169,6 +181,7 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 		known_full(e, freed, full);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, stamp));
 	asm_imm(e->as, R0, 1);
+	/* unique: orders elements by creation */
 	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
 	m = emit_tmp_mem(e, fresh, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
@@ -183,6 +196,10 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 	} else {
 		note_full(e, freed, full);
 	}
+	/*
+	 * Somebody has made it meanwhile; it may be gone again, which counts as
+	 * full.
+	 */
 	asm_bind(e->as, again);
 	with_key(e, key, KH_MAP_LOOKUP);
 	asm_jifi(e->as, BPF_JNE, R0, 0, hit);
@@ -206,6 +223,7 @@ static void set(struct emit *e)
 	emit_ok(e);
 }
 
+/* No room: the sum is nowhere, and where that is no error the result is 0. */
 static void add(struct emit *e)
 {
 	const struct ir_val *v = &e->ins->args[global(e)->key.n];
@@ -220,6 +238,7 @@ static void add(struct emit *e)
 		asm_alu(e->as, BPF_ADD, R1, R2);
 		asm_store(e->as, 8, R0, VALUE, R1);
 	} else if (!fetch) {
+		/* others may add at the same time */
 		asm_atomic(e->as, BPF_ADD, R0, VALUE, emit_use(e, v, R1));
 	} else {
 		emit_load(e, R2, v);
@@ -233,12 +252,14 @@ static void add(struct emit *e)
 	asm_mov(e->as, R0, R2);
 	asm_jmp(e->as, done);
 	asm_bind(e->as, full);
+	/* an element that was not made has the old value 0 */
 	asm_imm(e->as, R0, 0);
 	asm_bind(e->as, done);
 	emit_put(e, R0);
 	emit_ok(e);
 }
 
+/* Aggregates are read by isel_live.c; <<< comes by isel_agg(). */
 void isel_array(struct emit *e)
 {
 	if (e->ins->global->type == TY_STATS) {

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* r0 = helper(), then the upper or lower half of it. */
+/*
+ * r0 = helper(), then the upper or lower half of it.
+ * bpf_get_current_pid_tgid(): tgid above, tid below; uid_gid: gid above.
+ */
 static void half_of(struct emit *e, int helper, bool upper)
 {
 	asm_call(e->as, helper);
@@ -16,10 +19,11 @@ static void half_of(struct emit *e, int helper, bool upper)
 	emit_put(e, R0);
 }
 
+/* unit: nanoseconds in one of what is asked for. */
 static void clock_of(struct emit *e, bool wall, int64_t unit)
 {
 	asm_call(e->as, KH_KTIME);
-	if (wall) {
+	if (wall) { /* the wall clock is start_wall_ns + the monotonic one */
 		asm_value(e->as, R1, MAP_CONTROL, 0);
 		asm_load(e->as, 8, R1, R1,
 			 offsetof(struct control, start_wall_ns));
@@ -61,7 +65,7 @@ static void load_comm(struct emit *e)
 		asm_alui(as, BPF_RSH, R5, 7);
 		asm_alui(as, BPF_SUB, R5, 1);
 		asm_alu(as, BPF_AND, reg, R5);
-		if (reg == R1) {
+		if (reg == R1) { /* the second word is behind the NUL */
 			asm_imm(as, R2, 0);
 			asm_jmp(as, done);
 			asm_bind(as, second);
@@ -82,7 +86,7 @@ static void execname(struct emit *e)
 	unsigned ask = asm_label(e->as), done = asm_label(e->as);
 	struct mem m;
 
-	if (w >= 16) {
+	if (w >= 16) { /* a shorter result takes the helper, which cuts */
 		asm_comm(e->as, R1);
 		asm_jifi(e->as, BPF_JEQ, R1, 0, ask);
 		asm_call(e->as, KH_TASK_BTF);
@@ -119,7 +123,10 @@ static void constant(struct emit *e, int64_t v)
 	emit_put(e, R0);
 }
 
-/* Text to the host: warn(), log(). */
+/*
+ * Text to the host: warn(), log(). Does not wake the host: it looks several
+ * times a second anyway.
+ */
 static void say(struct emit *e, uint16_t kind)
 {
 	const struct ir_val *v = &e->ins->args[0];
@@ -157,14 +164,14 @@ static bool who(struct emit *e)
 	case BI_CPUID:
 		half_of(e, KH_CPU, false);
 		return true;
-	case BI_TASK_CURRENT:
+	case BI_TASK_CURRENT: /* what cannot be followed: a number */
 		asm_call(e->as, KH_TASK);
 		emit_put(e, R0);
 		return true;
 	case BI_TARGET:
 		from_control(e, offsetof(struct control, target_pid));
 		return true;
-	case BI_STP_PID:
+	case BI_STP_PID: /* tally's own */
 		constant(e, getpid());
 		return true;
 	default:
@@ -172,6 +179,7 @@ static bool who(struct emit *e)
 	}
 }
 
+/* Clocks; get_cycles() has no cycles here, as no helper gives them. */
 static bool when(struct emit *e)
 {
 	switch (e->ins->builtin->id) {
@@ -210,6 +218,7 @@ static bool when(struct emit *e)
 	}
 }
 
+/* exit() and messages. */
 static bool session(struct emit *e)
 {
 	switch (e->ins->builtin->id) {

@@ -34,6 +34,7 @@ static void branch(struct emit *e)
 	const struct ir_val *b = e->ins->op == OP_BR ? &zero : &e->ins->args[1];
 	int ra;
 
+	/* Both sides are one: optimization leaves such branches. */
 	if (yes == no) {
 		emit_goto(e, yes);
 		return;
@@ -59,6 +60,7 @@ static void branch(struct emit *e)
 /* Host function: the value to r0, a string to where the caller wants it. */
 static void return_value(struct emit *e)
 {
+	/* ret_reg_type: 0 a number, else the string's width */
 	uint32_t n = e->f->ret_reg_type;
 
 	if (!e->f->has_ret || !e->ins->nargs) {
@@ -99,6 +101,7 @@ static const struct ir_val *raise_text(const struct emit *e)
 	return &e->ins->args[0];
 }
 
+/* The function's caller asks HOST_FAILED; a probe's handler ends here. */
 static void raise_host(struct emit *e)
 {
 	if (raise_text(e)) {
@@ -130,12 +133,14 @@ static void count_error(struct emit *e)
 		   offsetof(struct control, errors), R0);
 	if (max >= INT32_MAX || e->c->set.suppress_errors)
 		goto out;
+	/* errors are counted by all CPUs together */
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)max, go_on);
 	asm_storei(e->as, 4, R1, offsetof(struct control, stop), 1);
 out:
 	asm_bind(e->as, go_on);
 }
 
+/* The record has the message; whoever holds the session sees it at once. */
 static void raise_kernel(struct emit *e)
 {
 	const struct ir_val *text = raise_text(e);
@@ -154,7 +159,7 @@ static void raise_kernel(struct emit *e)
 				text, w);
 		emit_restore_ptr(e, R1);
 		isel_submit(e, true);
-		asm_bind(e->as, full);
+		asm_bind(e->as, full); /* no room: counted by isel_reserve() */
 	}
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);
@@ -164,7 +169,10 @@ static void raise_kernel(struct emit *e)
 	emit_leave(e);
 }
 
-/* exit(): nothing new starts; the host is woken up. */
+/*
+ * exit(): nothing new starts; the host is woken up. The host sees `exiting` at
+ * the next poll even when the ring had no room for the record.
+ */
 void isel_exit(struct emit *e)
 {
 	unsigned full;
@@ -186,22 +194,16 @@ static uint32_t live_size(struct emit *e)
 
 	for (unsigned i = 0; i < e->ins->nargs; i++) {
 		const struct ir_val *v = &e->ins->args[i];
-		bool str = v->kind == VAL_STR ||
-			   (v->kind == VAL_REG &&
-			    e->f->regs.v[v->reg].is_str);
 
-		n += str ? emit_width(e, v) : 8;
+		n += emit_is_str(e, v) ? emit_width(e, v) : 8;
 	}
 	return n;
 }
 
-static bool is_str(struct emit *e, const struct ir_val *v)
-{
-	return v->kind == VAL_STR ||
-	       (v->kind == VAL_REG && e->f->regs.v[v->reg].is_str);
-}
-
-/* Who hit the probe, into the record whose address is saved. */
+/*
+ * Who hit the probe, into the record whose address is saved. The host's handler
+ * asks for pid(), execname(), ... of that task.
+ */
 static void put_ctx(struct emit *e)
 {
 	static const struct {
@@ -221,10 +223,14 @@ static void put_ctx(struct emit *e)
 	}
 	emit_restore_ptr(e, R1);
 	emit_add(e, R1, base + (int)offsetof(struct record_ctx, comm));
-	asm_imm(e->as, R2, 16);
+	asm_imm(e->as, R2, 16); /* TASK_COMM_LEN */
 	asm_call(e->as, KH_COMM);
 }
 
+/*
+ * All values that the rest of the handler needs go along (args); the rest runs
+ * on the host, and here the handler ends.
+ */
 static void resume(struct emit *e)
 {
 	uint32_t off = sizeof(struct record) +
@@ -238,16 +244,17 @@ static void resume(struct emit *e)
 	put_ctx(e);
 	for (unsigned i = 0; i < e->ins->nargs; i++) {
 		const struct ir_val *v = &e->ins->args[i];
-		uint32_t w = is_str(e, v) ? emit_width(e, v) : 8;
+		uint32_t w = emit_is_str(e, v) ? emit_width(e, v) : 8;
 
 		emit_restore_ptr(e, R1);
-		if (is_str(e, v))
+		if (emit_is_str(e, v))
 			emit_put_string(e, (struct mem){R1, (int)off}, v, w);
 		else
 			asm_store(e->as, 8, R1, (int)off, emit_use(e, v, R2));
 		off += w;
 	}
 	emit_restore_ptr(e, R1);
+	/* woken at once: the rest should not wait for a full ring */
 	isel_submit(e, true);
 	asm_bind(e->as, full);
 	if (e->body) {
@@ -269,6 +276,10 @@ static void forget_count(struct emit *e, int off)
 	asm_store(e->as, 8, emit_pseudo(e, PS_ROOT, R1), off, R0);
 }
 
+/*
+ * root->act_off is final only in the real run; in the dry one it is 0, which
+ * costs the same instructions.
+ */
 static void act(struct emit *e)
 {
 	int64_t max = e->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE];
@@ -293,7 +304,7 @@ static void act(struct emit *e)
 		asm_imm(e->as, R2, max);
 		asm_jif(e->as, BPF_JLE, R0, R2, within);
 	}
-	if (e->body)
+	if (e->body) /* only there is a loop around */
 		forget_count(e, off);
 	asm_jmp(e->as, emit_block(e, e->ins->target[1]));
 	asm_bind(e->as, within);
@@ -324,6 +335,7 @@ static void loop(struct emit *e)
 	unsigned go_on = asm_label(e->as);
 
 	e->root->exit_used = true;
+	/* cleared: 0 means that all iterations were done */
 	asm_storei(e->as, 8, root, off, 0);
 	asm_mov(e->as, R3, root);
 	asm_imm(e->as, R1, LOOP_MAX);
@@ -333,6 +345,7 @@ static void loop(struct emit *e)
 	asm_call(e->as, KH_LOOP);
 	root = e->body ? emit_pseudo(e, PS_ROOT, R3) : FP;
 	asm_load(e->as, 8, R0, root, off);
+	/* a body asked for the end of the handler */
 	asm_jifi(e->as, BPF_JNE, R0, BODY_LEAVES, go_on);
 	if (e->body) {
 		isel_body_exit(e);

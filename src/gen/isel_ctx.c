@@ -12,10 +12,12 @@ static void fit(struct emit *e, int reg, int64_t size)
 
 	if (size >= 0 || bits == 64)
 		return;
+	/* sign extension, for lack of movsx before 6.6 */
 	asm_alui(e->as, BPF_LSH, reg, 64 - bits);
 	asm_alui(e->as, BPF_ARSH, reg, 64 - bits);
 }
 
+/* off is in bytes, from the start of the context; size as in fit(). */
 static void from_context(struct emit *e, int off, int64_t size)
 {
 	int dst = emit_dst(e, R0);
@@ -26,7 +28,10 @@ static void from_context(struct emit *e, int off, int64_t size)
 	emit_put(e, dst);
 }
 
-/* The number at the address in r3, by a helper; a fault goes to `fault`. */
+/*
+ * The number at the address in r3, by a helper; a fault goes to `fault`. size
+ * as in fit().
+ */
 static void probe_read(struct emit *e, int helper, int64_t size,
 		       unsigned fault)
 {
@@ -37,12 +42,14 @@ static void probe_read(struct emit *e, int helper, int64_t size,
 	emit_tmp_addr(e, R1, t);
 	asm_imm(e->as, R2, bytes);
 	asm_call(e->as, helper);
+	/* helpers return an int: 32 bits count */
 	asm_jifi32(e->as, BPF_JNE, R0, 0, fault);
 	m = emit_tmp_mem(e, t, R1);
 	asm_load(e->as, bytes, R0, m.base, m.off);
 	fit(e, R0, size);
 }
 
+/* With a second target a fault goes there; without one it gives 0. */
 static void load_memory(struct emit *e, int helper)
 {
 	unsigned fault = asm_label(e->as);
@@ -97,7 +104,10 @@ static void load_trusted(struct emit *e)
 	emit_put(e, R0);
 }
 
-/* On the host: the number at an address, through the VM. */
+/*
+ * On the host: the number at an address, through the VM. HOST_FAILED has to be
+ * asked because every number is a valid result.
+ */
 static void host_read(struct emit *e, bool user)
 {
 	uint32_t t = emit_tmp(e, 8);
@@ -110,6 +120,7 @@ static void host_read(struct emit *e, bool user)
 	asm_call(e->as, HOST_READ_MEM);
 	if (e->ins->target[1]) {
 		m = emit_tmp_mem(e, t, R1);
+		/* kept over the call that asks for failure */
 		asm_store(e->as, 8, m.base, m.off, R0);
 		asm_call(e->as, HOST_FAILED);
 		asm_jifi(e->as, BPF_JNE, R0, 0,
@@ -129,6 +140,7 @@ void isel_ctx(struct emit *e)
 		if (e->ins->op == OP_KLD || e->ins->op == OP_ULD)
 			host_read(e, e->ins->op == OP_ULD);
 		else
+			/* sema lets no host handler have one */
 			emit_unsupported(e, "the probe's context on the host");
 		return;
 	}

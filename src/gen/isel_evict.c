@@ -15,6 +15,10 @@ enum { F_MAP = -8, F_STAMP = -16 };
 
 enum { STAMP = offsetof(struct plain_value, stamp) };
 
+/*
+ * body: the callback's label. What the callback returns ends the walk when it
+ * is 1 (bpf_for_each_map_elem, 5.13).
+ */
 static void walk(struct emit *e, unsigned body)
 {
 	struct assembler *as = e->as;
@@ -33,7 +37,7 @@ void isel_evict(struct emit *e)
 
 	asm_bind(as, e->root->evict);
 	asm_store(as, 8, FP, F_MAP, R1);
-	asm_storei(as, 8, FP, F_STAMP, -1);
+	asm_storei(as, 8, FP, F_STAMP, -1); /* above every stamp */
 	walk(e, e->root->evict_oldest);
 	walk(e, e->root->evict_drop);
 	asm_imm(as, R0, 0);
@@ -66,6 +70,7 @@ void isel_evict_drop(struct emit *e)
 	asm_load(as, 8, R3, R3, STAMP);
 	asm_load(as, 8, R4, R4, F_STAMP);
 	asm_jif(as, BPF_JNE, R3, R4, next);
+	/* in r1 and r2 still are the map and the key */
 	asm_call(as, KH_MAP_DELETE);
 	asm_imm(as, R0, 1);
 	asm_exit(as);

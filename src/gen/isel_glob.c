@@ -84,6 +84,7 @@ static void add(struct emit *e, bool fetch)
 	emit_put(e, R0);
 }
 
+/* args[1]: which of AND, OR, XOR. */
 static void modify(struct emit *e)
 {
 	static const int op[] = {BPF_AND, BPF_OR, BPF_XOR};

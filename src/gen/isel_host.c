@@ -8,7 +8,10 @@
 
 #include <assert.h>
 
-/* After an F helper: r0 is the result. */
+/*
+ * After an F helper: r0 is the result. It is kept in memory over the call that
+ * asks for the failure.
+ */
 static void finish(struct emit *e)
 {
 	bool number = e->ins->has_dst && !e->f->regs.v[e->ins->dst].is_str;
@@ -35,12 +38,6 @@ static void finish(struct emit *e)
 	emit_ok(e);
 }
 
-static bool is_str(struct emit *e, const struct ir_val *v)
-{
-	return v->kind == VAL_STR ||
-	       (v->kind == VAL_REG && e->f->regs.v[v->reg].is_str);
-}
-
 static const struct plan_global *global(struct emit *e)
 {
 	return &e->plan->globals[e->ins->global->index];
@@ -64,11 +61,16 @@ static unsigned global_and_key(struct emit *e)
 	return n;
 }
 
+/* A missing element is 0 or "": the helper cannot fail. */
 static void array_get(struct emit *e)
 {
 	uint32_t t = 0;
 	bool str = e->f->regs.v[e->ins->dst].is_str;
 	uint32_t w = round8(global(e)->value_width);
+	/*
+	 * the helper writes value_width bytes: only a result that is as wide
+	 * takes them
+	 */
 	bool direct = str && emit_dst_width(e) == w;
 	struct mem m;
 
@@ -92,15 +94,16 @@ static void array_get(struct emit *e)
 	emit_put(e, R0);
 }
 
+/* The value goes by address, as strings do. */
 static void array_set(struct emit *e)
 {
 	unsigned n = global(e)->key.n;
 	const struct ir_val *v = &e->ins->args[n];
-	uint32_t w = is_str(e, v) ? round8(global(e)->value_width) : 8;
+	uint32_t w = emit_is_str(e, v) ? round8(global(e)->value_width) : 8;
 	uint32_t t = emit_tmp(e, w);
 	struct mem m = emit_tmp_mem(e, t, R1);
 
-	if (is_str(e, v))
+	if (emit_is_str(e, v))
 		emit_put_string(e, m, v, w);
 	else
 		asm_store(e->as, 8, m.base, m.off, emit_use(e, v, R2));
@@ -122,7 +125,7 @@ static void key_and_number(struct emit *e, int helper)
 	finish(e);
 }
 
-/* helper(g, key, num) */
+/* helper(g, key, num) num: the mask of wildcards. */
 static void key_and_mask(struct emit *e, int helper, int64_t mask)
 {
 	global_and_key(e);
@@ -133,6 +136,7 @@ static void key_and_mask(struct emit *e, int helper, int64_t mask)
 	emit_ok(e);
 }
 
+/* num: which extractor; for quantiles the operand behind the key. */
 static void stat_get(struct emit *e)
 {
 	unsigned n = global_and_key(e);
@@ -147,6 +151,7 @@ static void stat_get(struct emit *e)
 	finish(e);
 }
 
+/* A histogram as text, to the output or as a string. */
 static void hist_text(struct emit *e)
 {
 	global_and_key(e);
@@ -207,6 +212,7 @@ static void array(struct emit *e)
 
 /* --- iteration ----------------------------------------------------------- */
 
+/* Operands: the limit, if there is one, then the keys of a slice. */
 static void iter_new(struct emit *e)
 {
 	const struct ir_iter *it = e->ins->iter;
@@ -224,7 +230,7 @@ static void iter_new(struct emit *e)
 	if (limit)
 		emit_load(e, R3, &e->ins->args[0]);
 	else
-		asm_imm(e->as, R3, -1);
+		asm_imm(e->as, R3, -1); /* no limit */
 	asm_call(e->as, HOST_ITER_NEW);
 	emit_put(e, R0);
 }
@@ -287,7 +293,7 @@ static uint32_t arguments(struct emit *e, const uint32_t *width)
 		const struct ir_val *v = &e->ins->args[i];
 		uint32_t w = width ? width[i] : 0;
 
-		if (!is_str(e, v)) {
+		if (!emit_is_str(e, v)) {
 			emit_load(e, R2, v);
 		} else if (!w || w == emit_width(e, v)) {
 			emit_addr(e, R2, v);
@@ -304,12 +310,17 @@ static uint32_t arguments(struct emit *e, const uint32_t *width)
 	return block;
 }
 
+/*
+ * HOST_ENTER_CALL counts the depth, HOST_LEAVE_CALL uncounts it, whatever the
+ * callee did: a pending error is asked for at the very end.
+ */
 static void call(struct emit *e)
 {
 	const struct ir_func *f = e->ins->callee;
 	uint32_t *width = arena_array(e->c->a, uint32_t, e->ins->nargs + 1);
 	bool str = e->ins->has_dst && e->f->regs.v[e->ins->dst].is_str;
 	uint32_t ret = 0, block;
+	/* else a string of another width than the result's */
 	bool direct = str && emit_dst_width(e) == f->ret_reg_type;
 
 	for (unsigned i = 0; i < e->ins->nargs && i < f->nparams; i++)
@@ -337,6 +348,7 @@ static void call(struct emit *e)
 	if (e->ins->has_dst && !str) {
 		struct mem m = emit_tmp_mem(e, block, R1);
 
+		/* the result waits in the block, which nobody needs any more */
 		asm_store(e->as, 8, m.base, m.off, R0);
 		asm_call(e->as, HOST_LEAVE_CALL);
 		m = emit_tmp_mem(e, block, R1);
@@ -352,6 +364,10 @@ static void call(struct emit *e)
 	finish(e);
 }
 
+/*
+ * Strings are given by address, with their own width: built-ins read up to the
+ * NUL.
+ */
 static void builtin(struct emit *e)
 {
 	bool str = e->ins->has_dst && e->f->regs.v[e->ins->dst].is_str;
@@ -373,6 +389,11 @@ static void builtin(struct emit *e)
 
 /* --- the rest ------------------------------------------------------------ */
 
+/*
+ * The first instruction of a resume point: takes the registers from the record
+ * (r0 of HOST_RESUMED) in the order in which resume() of isel_ctl.c has put
+ * them.
+ */
 static void enter(struct emit *e)
 {
 	uint32_t t = emit_tmp(e, 8);
@@ -381,7 +402,7 @@ static void enter(struct emit *e)
 	struct mem m;
 
 	asm_bind(e->as, here);
-	asm_entry(e->as, here);
+	asm_entry(e->as, here); /* entered by the host: reachable */
 	e->code->resume.v[e->resume_no] = here;
 	asm_call(e->as, HOST_RESUMED);
 	m = emit_tmp_mem(e, t, R1);
@@ -412,6 +433,7 @@ static void enter(struct emit *e)
 	}
 }
 
+/* By number: the host keeps the compiled patterns in that order. */
 static void match(struct emit *e)
 {
 	unsigned id = 0;

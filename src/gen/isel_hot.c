@@ -17,14 +17,12 @@
  */
 #include "gen/isel.h"
 
-#include <string.h>
-
 struct hot {
-	struct emit *e;
+	struct emit *e; /* of the global: key, cells, entries */
 	const struct plan_global *g;
 	/* Operands make a key of other widths: it is laid out here first. */
 	bool laid;
-	uint32_t key;
+	uint32_t key; /* temporary with the key, when it is laid */
 };
 
 static const struct plan_global *global(const struct emit *e)
@@ -32,6 +30,7 @@ static const struct plan_global *global(const struct emit *e)
 	return &e->plan->globals[e->ins->global->index];
 }
 
+/* plan.c decides which programs get entries, by what they cost and save. */
 bool hot_has(const struct emit *e)
 {
 	const struct plan_global *g = global(e);
@@ -63,14 +62,13 @@ static bool is_cut(struct emit *e)
 	return false;
 }
 
-/* Is the word the same each time? */
+/* Is the word the same each time? Then its part of the hash is a constant. */
 static bool is_known(const struct hot *h, uint32_t at, int64_t *ret)
 {
 	const struct plan_key *k = &h->g->key;
 	unsigned i = column(k, at);
 	const struct ir_val *v = &h->e->ins->args[i];
 	uint32_t from = at - k->off[i];
-	size_t len;
 
 	*ret = 0;
 	if (h->laid || (v->kind == VAL_REG &&
@@ -79,14 +77,18 @@ static bool is_known(const struct hot *h, uint32_t at, int64_t *ret)
 	if (v->kind == VAL_NUM)
 		*ret = v->num;
 	if (v->kind != VAL_STR)
+		/*
+		 * behind a string that is shorter than the key's column: zero
+		 */
 		return true;
-	len = strlen(v->str);
-	if (from < len)
-		memcpy(ret, v->str + from, len - from < 8 ? len - from : 8);
+	*ret = emit_literal_word(v->str, from);
 	return true;
 }
 
-/* A register with the word: an operand's own, or tmp. */
+/*
+ * A register with the word: an operand's own, or tmp. (r0 is the hash
+ * meanwhile)
+ */
 static int word(const struct hot *h, uint32_t at, int tmp)
 {
 	const struct plan_key *k = &h->g->key;
@@ -114,7 +116,11 @@ static int word(const struct hot *h, uint32_t at, int tmp)
 
 /* --- the entry ------------------------------------------------------------ */
 
-/* Odd, and 64 bits of them: of products' sums the upper bits are mixed well. */
+/*
+ * Odd, and 64 bits of them: of products' sums the upper bits are mixed well.
+ * The multiplier is 2^64 divided by the golden ratio (Knuth, The Art of
+ * Computer Programming 3, 6.4).
+ */
 static uint64_t factor(uint32_t at)
 {
 	return 0x9e3779b97f4a7c15u * (2 * (at / 8) + 1);
@@ -145,7 +151,10 @@ static bool hash(const struct hot *h, uint64_t *ret_known)
 	return any;
 }
 
-/* r5 = the entry in which the key has its place. */
+/*
+ * r5 = the entry in which the key has its place. The upper bits of the hash
+ * choose, as they depend on all bits of the key.
+ */
 static void find_entry(const struct hot *h)
 {
 	struct emit *e = h->e;
@@ -166,12 +175,16 @@ static void find_entry(const struct hot *h)
 		asm_alu(e->as, BPF_ADD, R0, R1);
 	}
 	asm_alui(e->as, BPF_RSH, R0, (int32_t)(64 - bits));
+	/* 64 - bits leaves as many; for the verifier's sake */
 	asm_alui(e->as, BPF_AND, R0, (int32_t)g->hot_ways - 1);
 	asm_alui(e->as, BPF_MUL, R0, (int32_t)g->hot_size);
 	asm_alu(e->as, BPF_ADD, R5, R0);
 }
 
-/* Goes to `miss` when another key is there. */
+/*
+ * Goes to `miss` when another key is there. part: a cell of this program,
+ * before the key.
+ */
 static void compare(const struct hot *h, unsigned miss)
 {
 	struct assembler *as = h->e->as;
@@ -187,7 +200,10 @@ static void compare(const struct hot *h, unsigned miss)
 	}
 }
 
-/* The entry becomes the key's, without samples. */
+/*
+ * The entry becomes the key's, without samples. The miss was counted in the
+ * map, so nothing is lost.
+ */
 static void take_over(const struct hot *h)
 {
 	struct assembler *as = h->e->as;
@@ -203,6 +219,7 @@ static void take_over(const struct hot *h)
 	}
 }
 
+/* The usual path comes first and has no jump but those of compare(). */
 void isel_hot(struct emit *e)
 {
 	const struct plan_global *g = global(e);
@@ -227,20 +244,23 @@ void isel_hot(struct emit *e)
 
 	asm_bind(e->as, miss);
 	emit_save_ptr(e, R5);
+	/* an entry that was never fed, or was drained since */
 	asm_load(e->as, 8, R0, R5, (int)g->part.off[CF_COUNT]);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, fresh);
+	/* the element of the old key has a cell for each shard */
 	if (g->shards > 1)
 		agg_note_shard(e, shard);
 	agg_find_or_make(e, g->map, old, t, other);
 	agg_pick_cell(e, shard);
 	emit_restore_ptr(e, R1);
-	at.atomic = g->atomic;
+	at.atomic = g->atomic; /* in the map others write, too */
 	cell_emit_merge(e, at);
 	asm_bind(e->as, fresh);
 	emit_restore_ptr(e, R5);
 	take_over(&h);
 	asm_jmp(e->as, feed);
 
+	/* no room in the map: to "other", counted as map_full */
 	asm_bind(e->as, other);
 	agg_other_cell(e, true);
 	emit_restore_ptr(e, R1);

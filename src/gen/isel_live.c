@@ -22,7 +22,10 @@ static const struct plan_global *global(struct emit *e)
 
 /* --- where the cells are -------------------------------------------------- */
 
-/* The slot's cell at that distance from row 0 and bank 0. */
+/*
+ * The slot's cell at that distance from row 0 and bank 0. A program that does
+ * not feed the global has no slot.
+ */
 static void visit_slot(struct emit *e, unsigned slot, uint32_t at,
 		       cell_visit *visit)
 {
@@ -53,6 +56,10 @@ static void visit_rows(struct emit *e, unsigned slot, uint32_t at,
 		  p->bank_off + global(e)->slot[slot] + at);
 	asm_imm(e->as, R4, p->ncpus);
 	asm_bind(e->as, again);
+	/*
+	 * a loop as a whole is known to the verifier: r4 counts down from a
+	 * constant
+	 */
 	visit(e, 0);
 	emit_add(e, R5, (int32_t)p->row_size);
 	asm_alui(e->as, BPF_SUB, R4, 1);
@@ -109,7 +116,10 @@ static void add_count_sum(struct emit *e, int off)
 	add_sum(e, off);
 }
 
-/* r0 = the larger of r0 and the word. */
+/*
+ * r0 = the larger of r0 and the word. Minima and maxima are kept so that 0
+ * means none: see finish().
+ */
 static void raise_to(struct emit *e, enum cell_field f, int off)
 {
 	unsigned done = asm_label(e->as);
@@ -141,6 +151,7 @@ static void add_bucket(struct emit *e, int off)
 	asm_alu(e->as, BPF_ADD, R0, R3);
 }
 
+/* Only when all who feed it are locked out. */
 static void empty_cell(struct emit *e, int off)
 {
 	emit_zero(e, (struct mem){R5, off}, global(e)->cell.size);
@@ -148,6 +159,7 @@ static void empty_cell(struct emit *e, int off)
 
 /* --- reading -------------------------------------------------------------- */
 
+/* fails: no samples is an error, so they have to be counted along. */
 static cell_visit *visit_of(int64_t op, bool fails)
 {
 	switch (op) {
@@ -202,10 +214,12 @@ static void finish(struct emit *e)
 		asm_alu(as, BPF_XOR, R0, R3);
 		asm_alu(as, BPF_SUB, R0, R3);
 		break;
+	/* stored as ~(v ^ INT64_MIN): the smallest value is the largest word */
 	case STAT_MIN:
 		asm_alui(as, BPF_XOR, R0, -1);
 		/* fallthrough */
 	case STAT_MAX:
+		/* v ^ INT64_MIN: order as unsigned numbers, and 0 below all */
 		asm_imm(as, R3, INT64_MIN);
 		asm_alu(as, BPF_XOR, R0, R3);
 		break;
@@ -214,6 +228,7 @@ static void finish(struct emit *e)
 	}
 }
 
+/* No element, or no samples: 0, or the failure target. */
 static void get(struct emit *e)
 {
 	bool fails = e->ins->target[1] != NULL;
@@ -267,7 +282,10 @@ static void has(struct emit *e)
 
 /* --- deleting ------------------------------------------------------------- */
 
-/* The handler holds the lock that those who feed it take. */
+/*
+ * The handler holds the lock that those who feed it take. deletes tells the
+ * host that what its copy has is of before.
+ */
 static void delete(struct emit *e)
 {
 	const struct plan_global *g = global(e);

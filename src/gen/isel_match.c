@@ -34,7 +34,10 @@ static uint32_t pow2(uint32_t n)
 	return p;
 }
 
-/* Table `from` of n bytes in one of size bytes. */
+/*
+ * Table `from` of n bytes in one of size bytes. The rest is zero: state 0 and
+ * class 0, which exist in every automaton.
+ */
 static uint32_t padded(struct emit *e, const void *from, uint32_t n,
 		       uint32_t size)
 {
@@ -44,6 +47,7 @@ static uint32_t padded(struct emit *e, const void *from, uint32_t n,
 	return table(e, t, size);
 }
 
+/* r2 = state, r3 = address of the byte, r4 = how many were read. */
 void isel_match(struct emit *e)
 {
 	const struct regex_dfa *d = regex_dfa(e->ins->re);
@@ -54,7 +58,7 @@ void isel_match(struct emit *e)
 	uint32_t states, next;
 
 	assert(d); /* gen_kernel_can() */
-	states = pow2(d->nstates);
+	states = pow2(d->nstates); /* every state is less than this */
 	/* a class read as a byte may be beyond the last, for the verifier */
 	next = padded(e, d->next, d->nstates * d->nclasses * 2,
 		      (states * d->nclasses + 256) * 2);
@@ -69,7 +73,7 @@ void isel_match(struct emit *e)
 	asm_load(as, 1, R1, R5, 0);
 	asm_alui(as, BPF_MUL, R2, (int32_t)d->nclasses);
 	asm_alu(as, BPF_ADD, R2, R1);
-	asm_alui(as, BPF_LSH, R2, 1);
+	asm_alui(as, BPF_LSH, R2, 1); /* entries are 2 bytes */
 	index_table(e, next, R2);
 	asm_load(as, 2, R2, R5, 0);
 	asm_alui(as, BPF_AND, R2, (int32_t)states - 1);
@@ -77,6 +81,7 @@ void isel_match(struct emit *e)
 	asm_alui(as, BPF_ADD, R4, 1);
 	asm_jifi(as, BPF_JLT, R4, (int32_t)emit_width(e, v), loop);
 	asm_bind(as, done);
+	/* a match at the end counts too, now that the end is reached */
 	index_table(e, padded(e, d->flags, d->nstates, states), R2);
 	asm_load(as, 1, R0, R5, 0);
 	asm_alui(as, BPF_AND, R0, DFA_MATCH | DFA_MATCH_END);

@@ -12,6 +12,10 @@ bool isel_is_compare(enum ir_op op)
 	return op >= OP_EQ && op <= OP_GE;
 }
 
+/*
+ * OP_BR comparisons and those that give a value share the jumps; strings have
+ * no order here (isel_str.c).
+ */
 int isel_jump_of(enum ir_op op)
 {
 	switch (op) {
@@ -93,6 +97,7 @@ static void alu(struct emit *e)
 		dst = R0;
 	if (is_shift(e->ins->op) && b->kind == VAL_NUM) {
 		emit_load(e, dst, a);
+		/* the language counts shifts modulo 64, as the machine does */
 		if (b->num & 63)
 			asm_alui(e->as, op, dst, (int32_t)(b->num & 63));
 	} else if (is_shift(e->ins->op)) {
@@ -134,11 +139,12 @@ static void divide(struct emit *e)
 	emit_load(e, R0, a);
 	asm_mov(e->as, R2, R0);
 	negate_if_negative(e, R2, R0);
+	/* the divisor's sign is known */
 	if (b->kind == VAL_NUM && b->num > 0 && b->num <= INT32_MAX) {
 		asm_alui(e->as, op, R0, (int32_t)b->num);
 	} else {
 		emit_load(e, R1, b);
-		if (!mod)
+		if (!mod) /* a remainder has the sign of the dividend */
 			asm_alu(e->as, BPF_XOR, R2, R1);
 		negate_if_negative(e, R1, R1);
 		asm_alu(e->as, op, R0, R1);
@@ -147,6 +153,7 @@ static void divide(struct emit *e)
 	emit_put(e, R0);
 }
 
+/* 1 or 0. */
 static void compare(struct emit *e)
 {
 	const struct ir_val *a = &e->ins->args[0], *b = &e->ins->args[1];
@@ -177,7 +184,10 @@ static void logical_not(struct emit *e)
 	emit_put(e, R0);
 }
 
-/* Bits first..first+size-1 of dst, sign-extended or not. */
+/*
+ * Bits first..first+size-1 of dst, sign-extended or not. first counts from the
+ * lowest bit.
+ */
 static void extract(struct emit *e, int dst, int first, int size, bool sign)
 {
 	if (first + size < 64)
@@ -186,6 +196,10 @@ static void extract(struct emit *e, int dst, int first, int size, bool sign)
 		asm_alui(e->as, sign ? BPF_ARSH : BPF_RSH, dst, 64 - size);
 }
 
+/*
+ * OP_EXT: size in bytes, OP_BITS: first bit and size in bits; negative sizes
+ * are signed.
+ */
 static void narrow(struct emit *e)
 {
 	const struct ir_val *arg = e->ins->args;
@@ -218,6 +232,7 @@ static void unary(struct emit *e)
 	emit_put(e, dst);
 }
 
+/* A constant to memory is one instruction. */
 static void move(struct emit *e)
 {
 	int dst = emit_dst(e, R0);

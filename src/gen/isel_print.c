@@ -7,8 +7,10 @@
 
 #include <stddef.h>
 
+/* BPF_RB_NO_WAKEUP, BPF_RB_FORCE_WAKEUP. */
 enum { RB_NO_WAKEUP = 1, RB_FORCE_WAKEUP = 2 };
 
+/* The header is one word, so one store fills it. */
 void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
 		  unsigned *ret_full)
 {
@@ -23,6 +25,7 @@ void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
 
 	*ret_full = asm_label(e->as);
 	asm_map(e->as, R1, MAP_RING);
+	/* records of 8-byte words keep the next one aligned */
 	asm_imm(e->as, R2, (int64_t)sizeof(head) + round8(payload));
 	asm_imm(e->as, R3, 0);
 	asm_call(e->as, KH_RING_RESERVE);
@@ -34,12 +37,19 @@ void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
 	asm_store(e->as, 8, R0, 0, R1);
 }
 
+/*
+ * The host looks at the ring on its own, so that prints need not wake it;
+ * errors and exit() do.
+ */
 void isel_submit(struct emit *e, bool wake)
 {
 	asm_imm(e->as, R2, wake ? RB_FORCE_WAKEUP : RB_NO_WAKEUP);
 	asm_call(e->as, KH_RING_SUBMIT);
 }
 
+/*
+ * A helper call loses r0, the record's address: then it is kept in the frame.
+ */
 static bool any_calls(struct emit *e)
 {
 	const struct ir_fmt *f = e->ins->fmt;
@@ -51,6 +61,7 @@ static bool any_calls(struct emit *e)
 	return false;
 }
 
+/* Operand i into its place: m is where the format has it. */
 static void field(struct emit *e, struct mem m, unsigned i)
 {
 	const struct ir_fmt *f = e->ins->fmt;
@@ -64,6 +75,7 @@ static void field(struct emit *e, struct mem m, unsigned i)
 		asm_store(e->as, 8, m.base, m.off, emit_use(e, v, R2));
 }
 
+/* Nothing is printed when the ring is full; the counter tells the user. */
 static void print_kernel(struct emit *e)
 {
 	const struct ir_fmt *f = e->ins->fmt;
@@ -87,6 +99,7 @@ static void print_kernel(struct emit *e)
 	asm_bind(e->as, full);
 }
 
+/* On the host the operands are in a temporary, laid out as in a record. */
 static void print_host(struct emit *e)
 {
 	const struct ir_fmt *f = e->ins->fmt;

@@ -12,7 +12,7 @@
 enum {
 	DIGITS = 32,	/* 22 octal digits, NUL */
 	FIELD_MAX = 100, /* width or precision */
-	ROOM_MAX = 1024,
+	ROOM_MAX = 1024, /* bytes of all pieces together */
 };
 
 struct sprint {
@@ -23,6 +23,7 @@ struct sprint {
 	uint32_t ndigits; /* temporary: digits of a number */
 	uint32_t len;	 /* temporary: length of the piece without padding */
 	unsigned end;	 /* label: no more pieces */
+	/* room: bytes of buf; used: most that pos can be by now */
 	uint32_t room, used;
 };
 
@@ -31,11 +32,13 @@ static bool is_number(const struct fmt_part *p)
 	return strchr("diuxXop", p->conv);
 }
 
+/* %05d is parsed as a flag or as `zero`, by where the 0 stood. */
 static bool is_zero(const struct fmt_part *p)
 {
 	return p->zero || p->flag == '0';
 }
 
+/* What the rest can do; everything else is left to the host. */
 static bool part_can(const struct fmt_part *p)
 {
 	if (!p->conv)
@@ -47,7 +50,7 @@ static bool part_can(const struct fmt_part *p)
 	       (p->conv == 'c' && p->flag != '#');
 }
 
-/* Bytes that a part may take, and a NUL. */
+/* Bytes that a part may take, and a NUL. width: of a string operand. */
 static uint32_t most_of(const struct fmt_part *p, uint32_t width)
 {
 	uint32_t n;
@@ -62,6 +65,7 @@ static uint32_t most_of(const struct fmt_part *p, uint32_t width)
 	return n;
 }
 
+/* gen_kernel_can() asks this: the answer must be that of the lowering. */
 bool sprint_can(const struct ir_fmt *f)
 {
 	uint32_t room = 0;
@@ -86,7 +90,10 @@ static void append(struct sprint *s, uint32_t n)
 	struct mem m = emit_tmp_mem(s->e, s->pos, R4);
 
 	asm_load(as, 8, R4, m.base, m.off);
-	/* from map memory it comes back without bounds */
+	/*
+	 * from map memory it comes back without bounds (when buf is in the
+	 * scratch slot)
+	 */
 	asm_jifi(as, BPF_JGT, R4, (int32_t)s->used, skip);
 	emit_tmp_addr(s->e, R1, s->buf);
 	asm_alu(as, BPF_ADD, R1, R4);
@@ -121,7 +128,10 @@ static int base_of(char conv)
 	}
 }
 
-/* r2 = r1 % base as a character, r1 /= base. */
+/*
+ * r2 = r1 % base as a character, r1 /= base. Unsigned. The
+ * remainder is made of the quotient: % would be a second division.
+ */
 static void one_digit(struct sprint *s, char conv)
 {
 	struct assembler *as = s->e->as;
@@ -147,7 +157,10 @@ static void one_digit(struct sprint *s, char conv)
 	asm_bind(as, decimal);
 }
 
-/* Appends r2 times ch, if that is positive; it is at most `most`. */
+/*
+ * Appends r2 times ch, if that is positive; it is at most `most`. The text of
+ * that many characters is a literal; its end is appended.
+ */
 static void fill(struct sprint *s, char ch, uint32_t most)
 {
 	struct assembler *as = s->e->as;
@@ -161,13 +174,16 @@ static void fill(struct sprint *s, char ch, uint32_t most)
 	asm_alu(as, BPF_SUB, R1, R2);
 	/* never: for the verifier */
 	asm_jifi(as, BPF_JGT, R1, (int32_t)most, none);
-	emit_addr(s->e, R3, &v);
+	emit_addr(s->e, R3, &v); /* from the end: r1 characters are left out */
 	asm_alu(as, BPF_ADD, R3, R1);
 	append(s, most + 1);
 	asm_bind(as, none);
 }
 
-/* Blanks for a piece whose length is in s->len. */
+/*
+ * Blanks for a piece whose length is in s->len. before: on this side of the
+ * piece; '-' asks for the other one.
+ */
 static void pad(struct sprint *s, const struct fmt_part *p, bool before)
 {
 	struct emit *e = s->e;
@@ -214,7 +230,10 @@ static const char *prefix_of(const struct fmt_part *p)
 	}
 }
 
-/* Digits to the end of the temporary; s->len = their number. */
+/*
+ * Digits to the end of the temporary; s->len = their number. From the last to
+ * the first, as division gives them.
+ */
 static void digits(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
@@ -227,6 +246,10 @@ static void digits(struct sprint *s, const struct fmt_part *p,
 	emit_load(e, R1, v);
 	if (has_sign(p)) {
 		asm_jifi(as, BPF_JSGE, R1, 0, positive);
+		/*
+		 * INT64_MIN is its own negative, and right as an unsigned
+		 * number
+		 */
 		asm_neg(as, R1);
 		asm_bind(as, positive);
 	}
@@ -239,6 +262,7 @@ static void digits(struct sprint *s, const struct fmt_part *p,
 	asm_alui(as, BPF_ADD, R0, 1);
 	asm_store(as, 1, R3, 0, R2);
 	asm_jifi(as, BPF_JEQ, R1, 0, done);
+	/* never more than 22: for the verifier */
 	asm_jifi(as, BPF_JLT, R0, DIGITS - 2, loop);
 	asm_bind(as, done);
 	/* how many, as one range instead of a case per length */
@@ -246,7 +270,10 @@ static void digits(struct sprint *s, const struct fmt_part *p,
 	set_len(s, R0);
 }
 
-/* Zeros between prefix and digits: up to the precision, or the width. */
+/*
+ * Zeros between prefix and digits: up to the precision, or the width. A width
+ * is filled with zeros only where the flag 0 is given.
+ */
 static void zeros(struct sprint *s, const struct fmt_part *p,
 		  const struct ir_val *v)
 {
@@ -260,6 +287,7 @@ static void zeros(struct sprint *s, const struct fmt_part *p,
 
 	if (most <= 0)
 		return;
+	/* with a sign, one character of the width is the sign's */
 	asm_imm(e->as, R2, width > prec ? width : prec);
 	if (width > 0 && has_sign(p) && !*prefix_of(p)) {
 		emit_load(e, R1, v);
@@ -330,6 +358,7 @@ static void blanks(struct sprint *s, const struct fmt_part *p,
 	fill(s, ' ', (uint32_t)p->width);
 }
 
+/* sign or base mark, zeros, digits, with blanks on one side. */
 static void number(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
@@ -342,6 +371,7 @@ static void number(struct sprint *s, const struct fmt_part *p,
 		blanks(s, p, v);
 	prefix(s, p, v);
 	m = emit_tmp_mem(e, s->len, R1);
+	/* zeros() changes len, and the digits are still that many */
 	asm_load(e->as, 8, R5, m.base, m.off);
 	m = emit_tmp_mem(e, s->ndigits, R1);
 	asm_store(e->as, 8, m.base, m.off, R5);
@@ -353,7 +383,7 @@ static void number(struct sprint *s, const struct fmt_part *p,
 	asm_jifi(e->as, BPF_JGT, R2, DIGITS - 1, bad);
 	emit_tmp_addr(e, R3, s->digits);
 	asm_alu(e->as, BPF_ADD, R3, R2);
-	append(s, DIGITS);
+	append(s, DIGITS); /* the digits are at the end of their temporary */
 	asm_bind(e->as, bad);
 	if (p->flag == '-')
 		blanks(s, p, v);
@@ -426,6 +456,10 @@ void isel_sprint(struct emit *e)
 	unsigned arg = 0;
 	struct mem m;
 
+	/*
+	 * The sum of the longest is known before the first piece: every append
+	 * has its constant limit.
+	 */
 	for (unsigned i = 0; i < f->parts.n; i++) {
 		const struct fmt_part *p = &f->parts.v[i];
 
@@ -439,6 +473,10 @@ void isel_sprint(struct emit *e)
 	s.len = emit_tmp(e, 8);
 	s.ndigits = emit_tmp(e, 8);
 	s.end = asm_label(e->as);
+	/*
+	 * pos and digits come first: a big buffer would put them beyond a
+	 * store's offset.
+	 */
 	s.buf = emit_tmp(e, s.room);
 	m = emit_tmp_mem(e, s.buf, R1);
 	emit_zero(e, m, s.room);
@@ -453,5 +491,5 @@ void isel_sprint(struct emit *e)
 	}
 	asm_bind(e->as, s.end);
 	emit_tmp_addr(e, R1, s.buf);
-	isel_copy_to_dst(e, R1, s.room);
+	isel_copy_to_dst(e, R1, s.room); /* cut to the result's width */
 }

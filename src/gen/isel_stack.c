@@ -26,12 +26,16 @@ unsigned gen_own_frames(enum prog_kind k)
 	case PROG_TP_BTF:
 	case PROG_FENTRY:
 	case PROG_FEXIT:
+		/*
+		 * the program and the trampoline or tracepoint that called it
+		 */
 		return 2;
 	default:
 		return 0;
 	}
 }
 
+/* A user stack has none of them. */
 static int32_t own_frames(const struct emit *e)
 {
 	return of_user(e) ? 0 : (int32_t)gen_own_frames(e->f->probe->prog);
@@ -60,6 +64,10 @@ static void append(struct emit *e, unsigned i, uint32_t frames, uint32_t size,
 	asm_jifi(e->as, BPF_JEQ, R4, 0, done);
 	m = emit_tmp_mem(e, pos, R1);
 	asm_load(e->as, 8, R4, m.base, m.off);
+	/*
+	 * no room for one more Otherwise the verifier walks all that follows
+	 * once per number of digits.
+	 */
 	asm_jifi(e->as, BPF_JGT, R4, (int32_t)room, done);
 	emit_dst_addr(e, R1);
 	asm_alu(e->as, BPF_ADD, R1, R4);
@@ -90,6 +98,7 @@ static void backtrace(struct emit *e)
 	unsigned done = asm_label(e->as);
 	struct mem m;
 
+	/* words behind the text must be 0, as in every string */
 	emit_zero(e, emit_mem(e, e->ins->dst, R1), w);
 	if (w < ADDRESS)
 		return;
@@ -106,6 +115,7 @@ static void backtrace(struct emit *e)
 	asm_imm(e->as, R3, n * 8);
 	asm_imm(e->as, R4, of_user(e) ? USER_STACK : own_frames(e));
 	asm_call(e->as, KH_GET_STACK);
+	/* an error, or nothing at all */
 	asm_jifi32(e->as, BPF_JSLE, R0, 0, done);
 	m = emit_tmp_mem(e, size, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
@@ -114,7 +124,10 @@ static void backtrace(struct emit *e)
 	asm_bind(e->as, done);
 }
 
-/* One address: the kernel skips those before it. */
+/*
+ * One address: the kernel skips those before it. Entry n of the stack, or 0
+ * where it ends.
+ */
 static void address(struct emit *e)
 {
 	uint32_t t = emit_tmp(e, 8);
@@ -122,6 +135,7 @@ static void address(struct emit *e)
 	struct mem m;
 
 	emit_load(e, R4, &e->ins->args[0]);
+	/* the kernel takes 8 bits of entries to skip */
 	asm_jifi(e->as, BPF_JGT, R4, SKIP_MASK - own_frames(e), none);
 	emit_add(e, R4, own_frames(e));
 	if (of_user(e))

@@ -5,9 +5,7 @@
  */
 #include "gen/isel.h"
 
-#include <string.h>
-
-enum { INLINE_BYTES = 128 };
+enum { INLINE_BYTES = 128 }; /* as COPY_INLINE of emit.c, for the same reason */
 
 /* The instruction's string result = the zero-padded string of n bytes at src
  * (a register other than r4, r5, or r10). */
@@ -33,7 +31,7 @@ void isel_copy_to_dst(struct emit *e, int src, uint32_t n)
 	d = emit_mem(e, e->ins->dst, R4);
 	if (w > n)
 		emit_zero(e, (struct mem){d.base, d.off + (int)n}, w - n);
-	if (w < n) {
+	if (w < n) { /* bytes that the copy does not reach */
 		asm_storei(e->as, 1, d.base, d.off + (int)w - 1, 0);
 		copy = w - 1;
 	}
@@ -68,6 +66,9 @@ static void cat(struct emit *e)
 	uint32_t w = emit_dst_width(e);
 	const struct ir_val *a = &e->ins->args[0], *b = &e->ins->args[1];
 	uint32_t wa = emit_width(e, a), wb = emit_width(e, b);
+	/*
+	 * an operand that is the result would be overwritten while it is read
+	 */
 	bool direct = wa + wb <= w && !is_reg(a, e->ins->dst) &&
 		      !is_reg(b, e->ins->dst);
 	uint32_t t = direct ? 0 : emit_tmp(e, wa + wb);
@@ -105,23 +106,13 @@ static void cat(struct emit *e)
 
 /* --- comparison ---------------------------------------------------------- */
 
-static int64_t literal_word(const char *s, uint32_t at)
-{
-	size_t len = strlen(s);
-	int64_t w = 0;
-
-	if (at < len)
-		memcpy(&w, s + at, len - at < 8 ? len - at : 8);
-	return w;
-}
-
 /* Loads word `at` of v into reg (r1 or r2); zero beyond its width. */
 static void word(struct emit *e, int reg, const struct ir_val *v, uint32_t at)
 {
 	struct mem m;
 
 	if (v->kind == VAL_STR) {
-		asm_imm(e->as, reg, literal_word(v->str, at));
+		asm_imm(e->as, reg, emit_literal_word(v->str, at));
 		return;
 	}
 	if (at >= emit_width(e, v)) {
@@ -132,6 +123,10 @@ static void word(struct emit *e, int reg, const struct ir_val *v, uint32_t at)
 	asm_load(e->as, 8, reg, m.base, m.off + (int)at);
 }
 
+/*
+ * All words, though a difference is mostly in the first: no word behind the
+ * first NUL differs by itself, as strings are zero-padded.
+ */
 static void equal(struct emit *e)
 {
 	const struct ir_val *a = &e->ins->args[0], *b = &e->ins->args[1];
@@ -139,6 +134,7 @@ static void equal(struct emit *e)
 	uint32_t n = wa > wb ? wa : wb;
 	unsigned differ = asm_label(e->as), done = asm_label(e->as);
 
+	/* a literal second: its words can be immediates */
 	if (a->kind == VAL_STR) {
 		const struct ir_val *t = a;
 
@@ -149,7 +145,9 @@ static void equal(struct emit *e)
 		int64_t w;
 
 		word(e, R1, a, i);
-		w = b->kind == VAL_STR ? literal_word(b->str, i) : 1ll << 40;
+		/* 1 << 40: fits no immediate */
+		w = b->kind == VAL_STR ? emit_literal_word(b->str, i)
+					: 1ll << 40;
 		if (w >= INT32_MIN && w <= INT32_MAX) {
 			asm_jifi(e->as, BPF_JNE, R1, (int32_t)w, differ);
 			continue;
@@ -165,6 +163,10 @@ static void equal(struct emit *e)
 	emit_put(e, R0);
 }
 
+/*
+ * Words are compared for equality as they are; only the pair that differs is
+ * swapped to the order of characters.
+ */
 static void order(struct emit *e)
 {
 	static const int jump[] = {
@@ -181,7 +183,7 @@ static void order(struct emit *e)
 	for (uint32_t i = 0; i < n; i += 8) {
 		word(e, R1, a, i);
 		word(e, R2, b, i);
-		if (i + 8 < n)
+		if (i + 8 < n) /* the last pair decides in any case */
 			asm_jif(e->as, BPF_JNE, R1, R2, differ);
 	}
 	asm_bind(e->as, differ);

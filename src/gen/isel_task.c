@@ -38,6 +38,7 @@ static void walk(struct emit *e, const char *chain, bool address)
 		return;
 	}
 	asm_call(e->as, KH_TASK);
+	/* a pointer at each step but the last, whose size BTF tells */
 	for (int i = 0; i < n - address; i++) {
 		int bytes = i + 1 < n ? 8 : size < 0 ? -size : size;
 
@@ -64,6 +65,7 @@ static void number(struct emit *e, const char *chain)
 	emit_put(e, R0);
 }
 
+/* comm has 16 bytes, NUL included. A fault leaves the "" that is there. */
 static void parent_name(struct emit *e)
 {
 	uint32_t w = emit_dst_width(e);
@@ -76,6 +78,7 @@ static void parent_name(struct emit *e)
 	asm_call(e->as, KH_READ_KERNEL_STR);
 }
 
+/* The context is a struct pt_regs. */
 static bool has_regs(const struct emit *e)
 {
 	return e->f->probe->prog == PROG_KPROBE ||
@@ -90,11 +93,15 @@ static void from_regs(struct emit *e, uint32_t off)
 	emit_put(e, dst);
 }
 
-/* The n-th argument, from 1; bits 32: the low half, sign-extended or not. */
+/*
+ * The n-th argument, from 1; bits 32: the low half, sign-extended or not. A
+ * constant number only: a variable one would need a table in memory.
+ */
 static void argument(struct emit *e, int bits, bool sign)
 {
 	const struct ir_val *v = &e->ins->args[0];
 	enum prog_kind k = e->f->probe->prog;
+	/* contexts of words: argument n is word n - 1 */
 	bool words = k == PROG_FENTRY || k == PROG_FEXIT || k == PROG_RAW_TP ||
 		     k == PROG_TP_BTF;
 	int off;
@@ -107,6 +114,7 @@ static void argument(struct emit *e, int bits, bool sign)
 		not_here(e, "it has no arguments");
 		return;
 	}
+	/* registers of the System V ABI */
 	off = words ? (int)(v->num - 1) * 8 : (int)regs_arg[v->num - 1];
 	asm_load(e->as, 8, R0, emit_pseudo(e, PS_CTX, R0), off);
 	if (bits == 32 && sign) {
@@ -118,6 +126,7 @@ static void argument(struct emit *e, int bits, bool sign)
 	emit_put(e, R0);
 }
 
+/* A probe without registers is one of the kernel's own code: 0. */
 static void user_mode(struct emit *e)
 {
 	if (!has_regs(e)) {
@@ -130,7 +139,10 @@ static void user_mode(struct emit *e)
 	emit_put(e, R0);
 }
 
-/* Byte offset in pt_regs of a register by its name, or -1. */
+/*
+ * Byte offset in pt_regs of a register by its name, or -1. The names that
+ * systemtap's register() takes, without those of segments.
+ */
 static int register_off(const char *name)
 {
 	static const struct {
@@ -188,7 +200,7 @@ static bool registers(struct emit *e)
 		else
 			from_regs(e, REGS_RESULT);
 		return true;
-	case BI_ADDR:
+	case BI_ADDR: /* of the probe, kernel's or user's */
 	case BI_UADDR:
 		if (!has_regs(e))
 			not_here(e, "it has no registers");

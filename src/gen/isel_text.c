@@ -21,7 +21,10 @@ static bool literal(const struct ir_val *v)
 	return v->kind == VAL_STR;
 }
 
-/* Copying a string onto itself changes nothing and tells its length. */
+/*
+ * Copying a string onto itself changes nothing and tells its length. r0 is 0
+ * only for "", never negative.
+ */
 void isel_length(struct emit *e, const struct ir_val *v)
 {
 	unsigned ok = asm_label(e->as);
@@ -54,6 +57,7 @@ static bool is_dst(const struct emit *e, const struct ir_val *v)
 	return v->kind == VAL_REG && v->reg == e->ins->dst;
 }
 
+/* A position outside of the string, or a length of 0 or less, gives "". */
 static void substr(struct emit *e)
 {
 	uint32_t w = emit_width(e, arg(e, 0)), dw = emit_dst_width(e);
@@ -69,12 +73,14 @@ static void substr(struct emit *e)
 	emit_load(e, R2, arg(e, 2));
 	emit_load(e, R4, arg(e, 1));
 	asm_jifi(e->as, BPF_JSLE, R2, 0, done);
+	/* unsigned: also when negative */
 	asm_jifi(e->as, BPF_JGE, R4, (int32_t)w, done);
 	/* a length near 2^63 plus its NUL would be negative */
 	asm_jifi(e->as, BPF_JSLT, R2, (int32_t)dw, fits);
 	asm_imm(e->as, R2, (int32_t)dw - 1);
 	asm_bind(e->as, fits);
 	asm_alui(e->as, BPF_ADD, R2, 1);
+	/* for kernels whose verifier keeps signed and unsigned bounds apart */
 	asm_alui(e->as, BPF_AND, R2, 0x7fffffff);
 	asm_jifi(e->as, BPF_JGT, R2, (int32_t)dw, done);
 	emit_addr(e, R3, arg(e, 0));
@@ -91,6 +97,7 @@ static void substr(struct emit *e)
 	}
 }
 
+/* The character at a position, signed; an error or 0 outside of the string. */
 static void string_at(struct emit *e)
 {
 	uint32_t w = emit_width(e, arg(e, 0));
@@ -105,7 +112,7 @@ static void string_at(struct emit *e)
 	asm_alu(e->as, BPF_ADD, R1, R2);
 	asm_load(e->as, 1, R0, R1, 0);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, bad);
-	asm_alui(e->as, BPF_LSH, R0, 56);
+	asm_alui(e->as, BPF_LSH, R0, 56); /* char is signed */
 	asm_alui(e->as, BPF_ARSH, R0, 56);
 	if (!e->ins->target[1]) {
 		asm_jmp(e->as, done);
@@ -165,8 +172,9 @@ static void compare_bytes(struct emit *e, const struct needle *d)
 		asm_imm(e->as, R5, -1); /* all ones up to its NUL */
 	for (uint32_t i = 0; i < d->n; i++) {
 		both_bytes(e, d, i);
-		asm_alu(e->as, BPF_XOR, R2, R4);
+		asm_alu(e->as, BPF_XOR, R2, R4); /* 0: they are equal */
 		if (!lit) {
+			/* 0, or negative for a byte: shifted, 0 or all ones */
 			asm_neg(e->as, R4);
 			asm_alui(e->as, BPF_ARSH, R4, 63);
 			asm_alu(e->as, BPF_AND, R5, R4);
@@ -233,7 +241,7 @@ static void compare_words(struct emit *e, const struct needle *d)
 			memcpy(&word, d->v->str + i, k);
 			asm_imm(e->as, R4, (int64_t)word);
 			asm_alu(e->as, BPF_XOR, R2, R4);
-			if (k < 8)
+			if (k < 8) /* bytes behind the literal do not count */
 				asm_alui(e->as, BPF_LSH, R2, 64 - 8 * (int)k);
 		} else {
 			m = emit_tmp_mem(e, d->tmp, R4);
@@ -254,10 +262,12 @@ static void search(struct emit *e)
 	struct needle d = { arg(e, 1), emit_width(e, arg(e, 1)), 0 };
 	uint32_t w = emit_width(e, s), t;
 	unsigned loop = asm_label(e->as), found = asm_label(e->as);
+	/* scratch slots are in map memory */
 	bool words = e->tmp_kind == HOME_SCRATCH;
 
 	if (literal(d.v))
 		d.n = (uint32_t)strlen(d.v->str);
+	/* words of a variable are whole ones */
 	words = words && (literal(d.v) || d.n % 8 == 0);
 	t = copy_with_room(e, s, round8(d.n) + 8);
 	if (words && !literal(d.v))
@@ -275,7 +285,7 @@ static void search(struct emit *e)
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)w, loop);
 	asm_imm(e->as, R0, -1);
 	asm_bind(e->as, found);
-	emit_opaque(e, R0, R2);
+	emit_opaque(e, R0, R2); /* the verifier would go on once per position */
 }
 
 static void position(struct emit *e)
@@ -310,6 +320,7 @@ static void digit(struct emit *e, int32_t base, uint32_t table, int i)
 	asm_mov(e->as, R5, R4);
 	asm_alui(e->as, BPF_AND, R5, base - 1);
 	asm_alui(e->as, BPF_ADD, R5, 1);
+	/* times base, or times 1 when the number has ended */
 	asm_alu(e->as, BPF_MUL, R0, R5);
 	asm_alu(e->as, BPF_AND, R1, R4);
 	asm_alu(e->as, BPF_ADD, R0, R1);
@@ -330,7 +341,10 @@ static uint32_t digit_table(struct emit *e, int base)
 	return plan_rodata(e->c, e->plan, t, 256);
 }
 
-/* strtol(): a loop over as many digits as there may be, 8 a time. */
+/*
+ * strtol(): a loop over as many digits as there may be, 8 a time. The first
+ * character that is no digit ends it.
+ */
 static void to_number(struct emit *e)
 {
 	int base = (int)arg(e, 1)->num;
@@ -349,7 +363,7 @@ static void to_number(struct emit *e)
 	asm_jifi(e->as, BPF_JNE, R5, '-', start);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_bind(e->as, start);
-	if (base == 16) {
+	if (base == 16) { /* 0x */
 		asm_load(e->as, 1, R1, R3, 0);
 		asm_jifi(e->as, BPF_JNE, R1, '0', plain);
 		asm_load(e->as, 1, R1, R3, 1);
@@ -374,6 +388,7 @@ static void to_number(struct emit *e)
 	emit_put(e, R0);
 }
 
+/* The first character only. */
 static void is_digit(struct emit *e)
 {
 	unsigned no = asm_label(e->as);
@@ -419,6 +434,7 @@ static void string_from(struct emit *e, int helper, bool with_n,
 		emit_load(e, R2, arg(e, 1));
 		asm_jifi(e->as, BPF_JSLE, R2, 0, done);
 		asm_alui(e->as, BPF_ADD, R2, 1);
+		/* unsigned: also when n + 1 has wrapped */
 		asm_jifi(e->as, BPF_JLE, R2, (int32_t)w, size);
 		asm_imm(e->as, R2, w);
 	}
@@ -430,7 +446,7 @@ static void string_from(struct emit *e, int helper, bool with_n,
 		emit_dst_addr(e, R1);
 	asm_call(e->as, helper);
 	if (own) {
-		asm_jifi(e->as, BPF_JSLT, R0, 0, done);
+		asm_jifi(e->as, BPF_JSLT, R0, 0, done); /* the old text stays */
 		emit_tmp_addr(e, R1, t);
 		isel_copy_to_dst(e, R1, w);
 	} else if (with_default) {
@@ -443,6 +459,9 @@ static void string_from(struct emit *e, int helper, bool with_n,
 	asm_bind(e->as, done);
 }
 
+/*
+ * size: of the number in bytes, negative for signed; text_can() has checked it.
+ */
 static void number_from(struct emit *e, int helper)
 {
 	int64_t size = arg(e, 1)->kind == VAL_NUM ? arg(e, 1)->num : 0;
@@ -469,12 +488,14 @@ static void number_from(struct emit *e, int helper)
 	emit_put(e, R0);
 }
 
+/* randint(n): 0 to n - 1. The bias of a remainder is below n / 2^32. */
 static void random_number(struct emit *e)
 {
 	unsigned small = asm_label(e->as);
 
 	emit_load(e, R2, arg(e, 0));
 	if (e->ins->target[1])
+		/* the language's limit */
 		asm_jifi(e->as, BPF_JSGT, R2, 1048576,
 			 emit_block(e, e->ins->target[1]));
 	asm_bind(e->as, small);

@@ -11,15 +11,17 @@
 
 enum { UNBOUND = UINT32_MAX };
 
+/* Works on the instructions as they were made; positions are those after it. */
 struct layout {
 	struct assembler *as;
 	uint32_t *target;  /* by instruction: where it jumps, or UNBOUND */
 	uint8_t *len;	   /* by instruction: how many become of it */
-	uint8_t *is_far;
+	uint8_t *is_far; /* its jump does not fit 16 bits */
 	uint32_t *pos;	   /* by instruction: where it goes; one more */
-	uint32_t *stack, depth;
+	uint32_t *stack, depth; /* of instructions still to be followed from */
 };
 
+/* len 0 means not reached, until the long forms are known. */
 static void reach(struct layout *l, uint32_t at)
 {
 	if (at >= l->as->insns.n || l->len[at])
@@ -48,10 +50,11 @@ static void reach_all(struct layout *l)
 		uint32_t at = l->stack[--l->depth];
 		const struct bpf_insn *in = &as->insns.v[at];
 
-		if (is_wide(in))
+		if (is_wide(in)) /* the second word goes with the first */
 			l->len[++at] = 1;
 		if (l->target[at] != UNBOUND)
 			reach(l, l->target[at]);
+		/* nothing falls through these */
 		if (in->code != (BPF_JMP | BPF_JA) &&
 		    in->code != (BPF_JMP | BPF_EXIT))
 			reach(l, at + 1);
@@ -64,7 +67,10 @@ static int64_t distance(const struct layout *l, uint32_t at)
 	return (int64_t)l->pos[l->target[at]] - l->pos[at] - l->len[at];
 }
 
-/* Positions; again while a jump grows. */
+/*
+ * Positions; again while a jump grows. Growing one can only make others grow:
+ * it ends, at the latest with all long.
+ */
 static void place_all(struct layout *l)
 {
 	struct assembler *as = l->as;
@@ -88,11 +94,13 @@ static void place_all(struct layout *l)
 			d = distance(l, i);
 			if (d >= INT16_MIN && d <= INT16_MAX)
 				continue;
+			/* a kernel before 6.6 has no long jumps */
 			if (!as->long_jumps) {
 				as->far_jump = true;
 				continue;
 			}
 			l->is_far[i] = 1;
+			/* a plain jump changes its code, not its length */
 			if (as->insns.v[i].code != (BPF_JMP | BPF_JA)) {
 				l->len[i] = 3;
 				grown = true;
@@ -101,7 +109,10 @@ static void place_all(struct layout *l)
 	}
 }
 
-/* A branch over a long jump: if (c) goto a; goto b; a: long jump; b: */
+/*
+ * A branch over a long jump: if (c) goto a; goto b; a: long jump; b: How many
+ * instructions it became.
+ */
 static uint32_t move_far(struct layout *l, uint32_t i, struct bpf_insn *to)
 {
 	struct bpf_insn in = l->as->insns.v[i];
@@ -153,7 +164,7 @@ static void follow(struct layout *l)
 	for (unsigned i = 0; i < as->relocs.n; i++) {
 		struct reloc r = as->relocs.v[i];
 
-		if (!l->len[r.insn])
+		if (!l->len[r.insn]) /* of code that nothing reaches */
 			continue;
 		r.insn = l->pos[r.insn];
 		as->relocs.v[kept++] = r;
@@ -165,6 +176,7 @@ static void follow(struct layout *l)
 
 		if (f->func && l->len[f->insn])
 			as->insns.v[at].imm =
+			    /* calls count from the next instruction */
 			    (int32_t)(l->pos[as->labels.v[f->label]] - at - 1);
 	}
 	for (unsigned i = 0; i < as->labels.n; i++)
@@ -172,6 +184,7 @@ static void follow(struct layout *l)
 			as->labels.v[i] = l->pos[as->labels.v[i]];
 }
 
+/* Arrays are by instruction, with one more for the end. */
 void asm_finish(struct assembler *as)
 {
 	uint32_t n = as->insns.n;
@@ -184,6 +197,7 @@ void asm_finish(struct assembler *as)
 		.stack = arena_array(as->a, uint32_t, n + 1),
 	};
 
+	/* UNBOUND in every word */
 	memset(l.target, 0xff, (n + 1) * sizeof(*l.target));
 	for (unsigned i = 0; i < as->fixups.n; i++) {
 		const struct asm_fixup *f = &as->fixups.v[i];

@@ -10,6 +10,7 @@
 
 enum { LOCAL = UINT32_MAX };
 
+/* The data-flow analysis over those registers that need it, one bit each. */
 struct flow {
 	struct emit *e;
 	struct live *l;
@@ -20,7 +21,10 @@ struct flow {
 	uint32_t *first, *last;	  /* instruction numbers by block id */
 };
 
-/* Calls fn(register, is a write) for each register an instruction touches. */
+/*
+ * Calls fn(register, is a write) for each register an instruction touches.
+ * OP_ENTER (a resume point of the host) writes its arguments.
+ */
 static void each_reg(struct flow *w, const struct ir_ins *in, uint32_t no,
 		     void (*fn)(struct flow *w, uint32_t reg, bool def,
 				void *ctx),
@@ -38,6 +42,7 @@ static void each_reg(struct flow *w, const struct ir_ins *in, uint32_t no,
 		fn(w, in->dst, true, ctx);
 }
 
+/* Where the walk is, and what each walk remembers. */
 struct site {
 	uint32_t no, block, depth;
 	uint32_t *seen_block; /* by register: of all its uses; LOCAL: none */
@@ -58,11 +63,15 @@ static void classify(struct flow *w, uint32_t reg, bool def, void *ctx)
 	}
 }
 
+/* A write that may not happen does not end the life of the old value. */
 static bool may_not_write(const struct ir_ins *in)
 {
 	return in->target[1] != NULL && in->has_dst;
 }
 
+/*
+ * Numbers instructions as lowering will: in layout order, reached blocks only.
+ */
 static void walk(struct flow *w,
 		 void (*fn)(struct flow *w, uint32_t reg, bool def, void *ctx),
 		 struct site *p)
@@ -126,6 +135,10 @@ static uint64_t out_word(const struct flow *w, const struct ir_block *b,
 	return out;
 }
 
+/*
+ * Backwards through the blocks until nothing changes: two or three rounds, as
+ * layout order is nearly that of execution.
+ */
 static void solve(struct flow *w, struct arena *a)
 {
 	const struct ir_func *f = w->e->f;
@@ -163,6 +176,7 @@ static void extend(struct interval *iv, uint32_t pos)
 		iv->end = pos;
 }
 
+/* A use in a loop counts 8 times one outside, in the next loop 64 times. */
 static void touch(struct flow *w, uint32_t reg, bool def, void *ctx)
 {
 	struct site *p = ctx;
@@ -180,6 +194,7 @@ static void touch(struct flow *w, uint32_t reg, bool def, void *ctx)
 	extend(iv, 2 * p->no + def);
 }
 
+/* Live at the edge of a block: the interval reaches over it. */
 static void across_blocks(struct flow *w)
 {
 	for (const struct ir_block *b = w->e->f->blocks; b; b = b->next) {
@@ -202,7 +217,10 @@ static void across_blocks(struct flow *w)
 	}
 }
 
-/* What is live at the very start comes from the prologue. */
+/*
+ * What is live at the very start comes from the prologue. Parameters have
+ * values there; others are read as zero.
+ */
 static void from_prologue(struct flow *w, struct arena *a)
 {
 	struct emit *e = w->e;
@@ -225,6 +243,7 @@ static void from_prologue(struct flow *w, struct arena *a)
 			extend(&w->l->iv[r], 1);
 }
 
+/* The result in the register of the first operand saves a move. */
 static void hints(struct flow *w)
 {
 	for (const struct ir_block *b = w->e->f->blocks; b; b = b->next) {
@@ -249,6 +268,7 @@ static void find_heavy(struct live *l, struct emit *e, struct arena *a)
 			l->heavy[l->nheavy++] = i;
 }
 
+/* Three walks: who leaves a block, use and definition by block, positions. */
 struct live *live_find(struct emit *e)
 {
 	struct arena *a = e->c->a;

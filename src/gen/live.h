@@ -9,6 +9,11 @@
 
 #include "gen/emit.h"
 
+/*
+ * One interval, from the first to the last position at which the value is
+ * needed: holes in it are not used. That costs registers in long handlers, and
+ * saves the splitting that the scan would have to do.
+ */
 struct interval {
 	uint32_t reg;
 	uint32_t start, end; /* positions; start > end: never used */

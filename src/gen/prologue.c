@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+/* To wherever r lives; r may be a pseudo register. r4 or r5 may be lost. */
 static void put_home(struct emit *e, uint32_t r, int reg)
 {
 	const struct home *h = &e->homes[r];
@@ -35,6 +36,10 @@ static void put_pseudo(struct emit *e, enum pseudo p, int reg)
 	put_home(e, e->nregs + p, reg);
 }
 
+/*
+ * By a shift where the size is a power of two, as those of many rows and banks
+ * are.
+ */
 static void scale(struct emit *e, int reg, uint32_t by)
 {
 	if (by & (by - 1))
@@ -48,13 +53,17 @@ static void scale(struct emit *e, int reg, uint32_t by)
 static void find_row(struct emit *e)
 {
 	asm_call(e->as, KH_CPU);
+	/* rows are a power of two, for this mask */
 	asm_alui(e->as, BPF_AND, R0, (int32_t)e->plan->nrows - 1);
 	scale(e, R0, e->plan->row_size);
 	asm_value(e->as, R1, MAP_ROWS, 0);
 	asm_alu(e->as, BPF_ADD, R1, R0);
 }
 
-/* Adds 1 to a counter; r1 is the row. Clobbers r2, r3. */
+/*
+ * Adds 1 to a counter; r1 is the row. Clobbers r2, r3. Like emit_count(), which
+ * needs the row's place that is made only later.
+ */
 static void count(struct emit *e, uint32_t field)
 {
 	uint32_t off = e->plan->counts_off +
@@ -90,6 +99,7 @@ static void claim_scratch(struct emit *e, unsigned none)
 	unsigned got = asm_label(e->as);
 	int scr = e->root->scr_off;
 
+	/* tried one by one: the first is free but for nested handlers */
 	for (uint32_t s = 0; s < p->scratch_slots; s++) {
 		asm_mov(e->as, R3, R1);
 		emit_add(e, R3, (int32_t)(p->scratch_off +
@@ -112,7 +122,10 @@ static void claim_scratch(struct emit *e, unsigned none)
 	asm_store(e->as, 8, FP, scr, R3);
 }
 
-/* The bank's number is in the upper half of r0. */
+/*
+ * The bank's number is in the upper half of r0. Its number and the stop word
+ * are one load, so a handler cannot see one bank and the stop of another.
+ */
 static void find_bank(struct emit *e)
 {
 	if (!used(e, PS_BANK) && !used(e, PS_BIDX))
@@ -121,6 +134,7 @@ static void find_bank(struct emit *e)
 	asm_alui(e->as, BPF_AND, R0, 1);
 }
 
+/* PS_BANK includes the row: one addition for each access is saved. */
 static void place_bank(struct emit *e)
 {
 	if (used(e, PS_BIDX))
@@ -132,6 +146,7 @@ static void place_bank(struct emit *e)
 	put_pseudo(e, PS_BANK, R0);
 }
 
+/* Shared registers are variables of loops: see emit_opaque(). */
 static void zero(struct emit *e, uint32_t r)
 {
 	const struct home *h = &e->homes[r];
@@ -148,6 +163,10 @@ static void zero(struct emit *e, uint32_t r)
 	}
 }
 
+/*
+ * Registers that bodies share start at 0 in the handler; all others only where
+ * they may be read first.
+ */
 static void zero_all(struct emit *e)
 {
 	for (uint32_t r = 0; !e->body && r < e->nregs; r++)
@@ -160,6 +179,7 @@ static void zero_all(struct emit *e)
 
 static void kernel_handler(struct emit *e)
 {
+	/* The order is that of the cost: a stopped session pays the least. */
 	e->stopped_label = asm_label(e->as);
 	e->none_label = asm_label(e->as);
 	if (used(e, PS_CTX))
@@ -168,6 +188,7 @@ static void kernel_handler(struct emit *e)
 	asm_value(e->as, R2, MAP_CONTROL, 0);
 	asm_load(e->as, 8, R0, R2, offsetof(struct control, stop));
 	asm_jifi32(e->as, BPF_JNE, R0, 0, e->stopped_label);
+	/* counted from here on, whatever becomes of the handler */
 	count(e, offsetof(struct probe_counts, hits));
 	find_bank(e);
 	if (e->code->needs_scratch) {
@@ -181,6 +202,7 @@ static void kernel_handler(struct emit *e)
 	place_bank(e);
 	if (e->root->act_used && e->root->exit_used) {
 		asm_imm(e->as, R0, 0);
+		/* only a loop's count must be unknown to the verifier */
 		emit_opaque(e, R0, R2);
 		asm_store(e->as, 8, FP, e->root->act_off, R0);
 	} else if (e->root->act_used) {
@@ -208,6 +230,7 @@ void prologue_tail(struct emit *e)
 	asm_bind(e->as, e->out_label);
 	asm_load(e->as, 8, R1, FP, e->root->scr_off);
 	asm_imm(e->as, R0, 0);
+	/* gives the slot back: its word is 8 bytes before */
 	asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
 	asm_imm(e->as, R0, 0);
 	asm_exit(e->as);
@@ -216,12 +239,15 @@ void prologue_tail(struct emit *e)
 /* r1: the argument block, r2: where a string result goes. */
 static void host_function(struct emit *e)
 {
+	/* lowering reserved PROLOGUE_TMP for it (gen.c) */
 	uint32_t t = emit_tmp(e, 16);
 	struct mem m = emit_tmp_mem(e, t, R3);
 
 	asm_store(e->as, 8, m.base, m.off, R1);
 	asm_store(e->as, 8, m.base, m.off + 8, R2);
+	/* Strings first, while r3 to r5 are free: copying needs them. */
 	for (uint32_t r = 0; r < e->f->nparams; r++) {
+		/* isel_copy_to_dst() asks for the instruction's result */
 		struct ir_ins fake = {.dst = r, .has_dst = true};
 
 		if (!e->f->regs.v[r].is_str || e->homes[r].kind == HOME_NONE)
@@ -251,6 +277,7 @@ static void host_function(struct emit *e)
 	zero_all(e);
 }
 
+/* r2 of a callback of bpf_loop is the context: the handler's frame. */
 void prologue_emit(struct emit *e)
 {
 	if (e->body) {

@@ -10,12 +10,16 @@
 
 enum { FIRST_PHYS = R3, LAST_PHYS = R9, FIRST_SAVED = R6 };
 
+/* active: what has each register at this position. */
 struct scan {
 	struct emit *e;
 	struct live *l;
 	struct interval *active[LAST_PHYS + 1];
 };
 
+/*
+ * By register where two start together, so that the result is always the same.
+ */
 static int by_start(const void *pa, const void *pb)
 {
 	const struct interval *a = *(struct interval *const *)pa;
@@ -36,6 +40,7 @@ static bool crosses_heavy(const struct emit *e, const struct live *l,
 	uint32_t first = (iv->start + 1) / 2; /* a result: the next one */
 	unsigned lo = 0, hi = l->nheavy;
 
+	/* it begins as a result: from the next instruction on */
 	if (iv->start & 1)
 		first = iv->start / 2 + 1;
 	while (lo < hi) {
@@ -46,12 +51,16 @@ static bool crosses_heavy(const struct emit *e, const struct live *l,
 		else
 			hi = mid;
 	}
-	/* The prologue calls a helper after it has saved the context. */
+	/*
+	 * The prologue calls a helper after it has saved the context. r1 to r5
+	 * are lost by that.
+	 */
 	if (iv->reg == e->nregs + PS_CTX)
 		return true;
 	return lo < l->nheavy && 2 * l->heavy[lo] <= iv->end;
 }
 
+/* Strings do not fit, and what bodies share must be in memory. */
 static bool may_have_register(const struct emit *e, const struct interval *iv)
 {
 	if (iv->start > iv->end)
@@ -67,6 +76,7 @@ static double worth(const struct interval *iv)
 	return (double)iv->weight / (iv->end - iv->start + 2);
 }
 
+/* Whoever had it goes to memory, for all of its life: nothing is split. */
 static void give(struct scan *s, struct interval *iv, int phys)
 {
 	if (s->active[phys])
@@ -83,9 +93,10 @@ static void place(struct scan *s, struct interval *iv)
 	for (int p = FIRST_PHYS; p <= LAST_PHYS; p++)
 		if (s->active[p] && s->active[p]->end < iv->start)
 			s->active[p] = NULL;
-	if (iv->hint != UINT32_MAX) {
+	if (iv->hint != UINT32_MAX) { /* saves the move between the two */
 		int p = s->l->iv[iv->hint].phys;
 
+		/* the hint's register must be free by now */
 		if (p >= lowest && !s->active[p]) {
 			give(s, iv, p);
 			return;
@@ -99,6 +110,7 @@ static void place(struct scan *s, struct interval *iv)
 		if (worst < 0 || worth(s->active[p]) < worth(s->active[worst]))
 			worst = p;
 	}
+	/* else this one stays in memory */
 	if (worth(s->active[worst]) < worth(iv))
 		give(s, iv, worst);
 }
