@@ -38,11 +38,11 @@ probe end {
 	foreach (k in a) na++
 	foreach (k in b) nb++
 	foreach (k in s) ns++
-	printf("%d %d %d elements, %d\n", na, nb, ns, @count(events) > 20000)
+	printf("%d %d %d elements, %d\n", na, nb, ns, @count(events) > 10000)
 }
 END
-tally -w -DMAXSKIPPED=1000000000 -c 'work-calls getppid 12000 4 pin' "$TMP/x.stp"
+tally -w -DMAXSKIPPED=1000000000 -c 'work-calls getppid 6000 4 pin' "$TMP/x.stp"
 tally -w -DTALLY_NO_LOCKS --suppress-handler-errors \
-	-c 'work-calls getppid 12000 4 pin' "$TMP/x.stp" | grep -c 'broken: [ou]'
+	-c 'work-calls getppid 6000 4 pin' "$TMP/x.stp" | grep -c 'broken: [ou]'
 # None of it goes on on the host.
 tally -v -p4 "$TMP/x.stp" 2>&1 | grep -c continues || true
