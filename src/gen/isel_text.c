@@ -562,8 +562,6 @@ bool text_can(const struct ir_func *f, const struct ir_ins *i)
 	int64_t n;
 
 	switch (i->builtin->id) {
-	case BI_HZ:
-		return false;
 	case BI_STRTOL:
 		return i->args[1].kind == VAL_NUM && i->args[1].num >= 2 &&
 		       i->args[1].num <= 36;
