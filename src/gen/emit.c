@@ -74,6 +74,17 @@ int emit_use(struct emit *e, const struct ir_val *v, int tmp)
 	return reg_of(e, v->reg, tmp);
 }
 
+int emit_unlinked(struct emit *e, const struct ir_val *v, int tmp)
+{
+	int reg = emit_use(e, v, tmp);
+
+	if (!e->body || v->kind != VAL_REG)
+		return reg;
+	asm_mov(e->as, tmp, reg);
+	asm_alui(e->as, BPF_OR, tmp, 0);
+	return tmp;
+}
+
 void emit_load(struct emit *e, int reg, const struct ir_val *v)
 {
 	asm_mov(e->as, reg, emit_use(e, v, reg));

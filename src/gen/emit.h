@@ -127,6 +127,13 @@ struct mem {
  * it can be the register's home.
  */
 int emit_use(struct emit *e, const struct ir_val *v, int tmp);
+/*
+ * The same for a comparison. In a loop it is a copy in tmp, which the verifier
+ * does not connect with where it came from: there two paths are one to it only
+ * if all ranges agree, and what comparisons tell it about variables would make
+ * 2^n paths of n of them.
+ */
+int emit_unlinked(struct emit *e, const struct ir_val *v, int tmp);
 /* reg = v. */
 void emit_load(struct emit *e, int reg, const struct ir_val *v);
 /* True when v is a number that fits an instruction's immediate. */

@@ -46,11 +46,11 @@ static void branch(struct emit *e)
 		no = t;
 		jump = inverse(jump);
 	}
-	ra = emit_use(e, &e->ins->args[0], R0);
+	ra = emit_unlinked(e, &e->ins->args[0], R0);
 	if (emit_is_imm(b))
 		asm_jifi(e->as, jump, ra, (int32_t)b->num, emit_block(e, yes));
 	else
-		asm_jif(e->as, jump, ra, emit_use(e, b, R1),
+		asm_jif(e->as, jump, ra, emit_unlinked(e, b, R1),
 			emit_block(e, yes));
 	emit_goto(e, no);
 }
@@ -298,6 +298,8 @@ static void act(struct emit *e)
 	asm_store(e->as, 8, base, off, R0);
 	if (!e->ins->target[1])
 		return;
+	/* The comparison is not to tell the verifier about the count. */
+	asm_alui(e->as, BPF_OR, R0, 0);
 	if (max <= INT32_MAX) {
 		asm_jifi(e->as, BPF_JLE, R0, (int32_t)max, within);
 	} else {

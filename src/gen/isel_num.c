@@ -117,13 +117,20 @@ static void alu(struct emit *e)
 	emit_put(e, dst);
 }
 
-static void negate_if_negative(struct emit *e, int test, int reg)
+/* reg = sign < 0 ? -reg : reg, where sign is 0 or -1: no branches, which would
+ * be paths to the verifier. */
+static void negate_by(struct emit *e, int sign, int reg)
 {
-	unsigned skip = asm_label(e->as);
+	asm_alu(e->as, BPF_XOR, reg, sign);
+	asm_alu(e->as, BPF_SUB, reg, sign);
+}
 
-	asm_jifi(e->as, BPF_JSGE, test, 0, skip);
-	asm_neg(e->as, reg);
-	asm_bind(e->as, skip);
+/* reg = |reg| */
+static void absolute(struct emit *e, int reg, int tmp)
+{
+	asm_mov(e->as, tmp, reg);
+	asm_alui(e->as, BPF_ARSH, tmp, 63);
+	negate_by(e, tmp, reg);
 }
 
 /*
@@ -138,7 +145,7 @@ static void divide(struct emit *e)
 
 	emit_load(e, R0, a);
 	asm_mov(e->as, R2, R0);
-	negate_if_negative(e, R2, R0);
+	absolute(e, R0, R1);
 	/* the divisor's sign is known */
 	if (b->kind == VAL_NUM && b->num > 0 && b->num <= INT32_MAX) {
 		asm_alui(e->as, op, R0, (int32_t)b->num);
@@ -146,10 +153,11 @@ static void divide(struct emit *e)
 		emit_load(e, R1, b);
 		if (!mod) /* a remainder has the sign of the dividend */
 			asm_alu(e->as, BPF_XOR, R2, R1);
-		negate_if_negative(e, R1, R1);
+		absolute(e, R1, R3);
 		asm_alu(e->as, op, R0, R1);
 	}
-	negate_if_negative(e, R2, R0);
+	asm_alui(e->as, BPF_ARSH, R2, 63);
+	negate_by(e, R2, R0);
 	emit_put(e, R0);
 }
 
@@ -158,7 +166,7 @@ static void compare(struct emit *e)
 {
 	const struct ir_val *a = &e->ins->args[0], *b = &e->ins->args[1];
 	unsigned yes = asm_label(e->as);
-	int ra = emit_use(e, a, R1);
+	int ra = emit_unlinked(e, a, R1);
 
 	asm_imm(e->as, R0, 1);
 	if (emit_is_imm(b))
@@ -166,7 +174,7 @@ static void compare(struct emit *e)
 			 yes);
 	else
 		asm_jif(e->as, isel_jump_of(e->ins->op), ra,
-			emit_use(e, b, R2), yes);
+			emit_unlinked(e, b, R2), yes);
 	asm_imm(e->as, R0, 0);
 	asm_bind(e->as, yes);
 	emit_put(e, R0);
@@ -175,7 +183,7 @@ static void compare(struct emit *e)
 static void logical_not(struct emit *e)
 {
 	unsigned zero = asm_label(e->as);
-	int ra = emit_use(e, &e->ins->args[0], R1);
+	int ra = emit_unlinked(e, &e->ins->args[0], R1);
 
 	asm_imm(e->as, R0, 1);
 	asm_jifi(e->as, BPF_JEQ, ra, 0, zero);
