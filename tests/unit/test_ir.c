@@ -589,7 +589,8 @@ TEST(plan_gives_hot_entries)
 		"  l[1] <<< 1; if (@count(l[1]) > 5) exit() } "
 		"probe kernel.trace(\"sys_exit\") { c[tid()] <<< 1 }"
 		"probe end { print(@count(c[1]), @variance(v[\"\"]), "
-		"  @hist_log(h[1]), @quantile(q[1], 9), @distinct(d[1])) }");
+		"  @quantile(q[1], 9), @distinct(d[1])) "
+		"  print(@hist_log(h[1])) }");
 	struct plan *p = kit_plan(&k, 4);
 	const struct plan_global *c, *v;
 
