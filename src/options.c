@@ -526,14 +526,14 @@ static int bad_option(char **argv, int code)
 }
 
 /*
- * What getopt_long wants to know, from the table. '+': stop at the script, what
- * follows is its; ':': tell a missing argument from an unknown option.
+ * What getopt_long wants to know, from the table. ':': tell a missing argument
+ * from an unknown option. Options may stand behind the script as well, as the
+ * reference takes them (`x.stp -T 1`); behind `--` all is the script's.
  */
 static void make_getopt(char *shorts, struct option *longs)
 {
 	unsigned i, ns = 0, nl = 0;
 
-	shorts[ns++] = '+';
 	shorts[ns++] = ':';
 	for (i = 0; i < NROWS; i++) {
 		/* Only long ones can have it: -p N would be ambiguous. */
@@ -580,11 +580,11 @@ static int check(struct options *o)
 }
 
 /*
- * Two bytes a short option (letter and colon), and the beginning and the NUL.
+ * Two bytes a short option (letter and colon), the first colon, the NUL.
  */
 int options_parse(struct options *o, int argc, char **argv)
 {
-	char shorts[2 * NROWS + 3];
+	char shorts[2 * NROWS + 2];
 	struct option longs[NROWS + 1] = { 0 };
 	const struct option_row *row;
 	int code, rc;
