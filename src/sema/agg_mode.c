@@ -15,16 +15,8 @@ struct modes {
 	uint8_t *fn; /* by function.index: how a call of it ends */
 };
 
+/* Statements in order; m->host says whether the host has taken over by now. */
 static void mode_walk(struct modes *m, struct node *n);
-
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
 
 static int mode_child(struct node **child, void *ctx)
 {
@@ -40,14 +32,16 @@ static bool kernel_reads(enum stat_op op)
 	       op == STAT_MAX || op == STAT_AVG;
 }
 
+/* Only what the kernel reads has to be live. */
 static void live(struct modes *m, struct node *a)
 {
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 
 	if (!m->host && v && v->type == TY_STATS)
 		v->mode = AGG_LIVE;
 }
 
+/* After both branches the host has surely taken over only if it has in each. */
 static void mode_branch(struct modes *m, struct node *a, struct node *b)
 {
 	bool before = m->host, one;
@@ -87,11 +81,12 @@ static void mode_walk(struct modes *m, struct node *n)
 		break;
 	case N_DELETE:
 		a = n->u.unary.a;
-		if (a->kind == N_NAME && named(a) && named(a)->arity > 0)
+		/* a whole array: the kernel has no walk over it */
+		if (a->kind == N_NAME && node_var(a) && node_var(a)->arity > 0)
 			m->host = true;
 		live(m, a);
 		break;
-	case N_FOREACH:
+	case N_FOREACH: /* so does this */
 		m->host = true;
 		break;
 	case N_IF:
@@ -129,6 +124,7 @@ static void kernel_calls(struct program *p, const struct call_order *order,
 	for (i = 0; i < p->probes.n; i++)
 		if (p->probes.v[i]->place == PLACE_KERNEL)
 			walk_nodes(p->probes.v[i]->body, note_called, called);
+	/* circles need one round more for each of their functions */
 	for (k = 0; k <= order->ncircle; k++)
 		for (i = order->n; i-- > 0;)
 			if (called[order->v[i]])

@@ -12,13 +12,16 @@
 #include "sema/sema.h"
 
 enum {
-	ALIAS_DEPTH_MAX = 64,
-	ALIAS_STEPS_MAX = 200000,
+	ALIAS_DEPTH_MAX = 64, /* a chain of aliases */
+	ALIAS_STEPS_MAX = 200000, /* expansions, of all points together */
 	ALIAS_PARTS_MAX = 32,
 	MISSING_MAX = 500, /* points: each looks for similar names */
 };
 
-/* The aliases that an expansion went through, innermost first. */
+/*
+ * The aliases that an expansion went through, innermost first. On the stack of
+ * the expansion: it lasts as long as the probes are being made.
+ */
 struct link {
 	struct decl_probe *alias;
 	const char *name;        /* as it was matched: pn() */
@@ -27,6 +30,7 @@ struct link {
 	const char *derivation; /* NULL until somebody asks */
 };
 
+/* One written probe (or -l pattern) and what it becomes. */
 struct expand {
 	struct sema *s;
 	struct compile *c;
@@ -34,9 +38,10 @@ struct expand {
 	bool listing;            /* -l: derivation only of those of aliases */
 	probe_list *out;
 	const char *derivation; /* of probes without aliases */
-	bool gave_up;
+	bool gave_up; /* reported: no more of it */
 };
 
+/* Returns the number of probes made. */
 static unsigned expand_list(struct expand *x, const point_list *l,
 			    struct link *link, const struct point *outer,
 			    unsigned suffix, bool quiet);
@@ -70,6 +75,7 @@ static const char *text_close(struct compile *c, struct text *t)
 	return ret;
 }
 
+/* As it could be written in a script. */
 static void put_literal(const struct literal *l, FILE *f)
 {
 	const char *p;
@@ -152,7 +158,7 @@ static int match_name(const struct point *pt, const struct point *name)
 				    probe_glob(c->name,
 					       name->parts.v[k - 1].name);
 		}
-	for (i = n; i > 0; i--)
+	for (i = n; i > 0; i--) /* the longest match: `**` takes what it can */
 		if (fits[m][i])
 			return (int)i;
 	return -1;
@@ -176,7 +182,10 @@ static bool in_chain(const struct link *l, const struct decl_probe *alias)
 	return false;
 }
 
-/* Library files whose aliases may start this point. */
+/*
+ * Library files whose aliases may start this point. The first component names
+ * them; more than that the index does not know.
+ */
 static void load_aliases(struct sema *s, const struct point *pt)
 {
 	file_list files = {0};
@@ -191,6 +200,7 @@ static void load_aliases(struct sema *s, const struct point *pt)
 
 /* --- making probes -------------------------------------------------------- */
 
+/* a may be changed; b is the script's, so it is cloned. */
 static struct node *and_conditions(struct compile *c, struct node *a,
 				   const struct node *b)
 {
@@ -207,6 +217,7 @@ static struct node *and_conditions(struct compile *c, struct node *a,
 	return n;
 }
 
+/* Each probe has nodes of its own: passes change them in place. */
 static void add_block(struct compile *c, struct node *to, struct node *b)
 {
 	if (b)
@@ -261,6 +272,7 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	struct compile *c = x->c;
 	struct node *body;
 	const struct link *l;
+	/* innermost first; epilogues go the other way */
 	const struct link *stack[ALIAS_DEPTH_MAX];
 	struct written w = {.handler = x->decl->body};
 	unsigned n = 0;
@@ -284,7 +296,11 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	return body;
 }
 
-/* Same for all probes of a link, and long for long lists: made once. */
+/*
+ * Same for all probes of a link, and long for long lists: made once.
+ * "kernel.trace(\"x\") <- alias <- written", from what was resolved back to the
+ * script.
+ */
 static const char *make_derivation(struct expand *x, struct link *link)
 {
 	const char **keep = link ? &link->derivation : &x->derivation;
@@ -316,10 +332,11 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 		p->written = pt;
 		if (!p->pn)
 			p->pn = parts_text(x->c, pt);
+		/* the outermost name is what pn() shows */
 		for (l = link; l; l = l->from)
 			p->pn = l->name;
 		p->span = pt->span;
-		if (link)
+		if (link) /* messages are about the script's own point */
 			p->span = x->decl->points.v[0]->span;
 		p->cond = and_conditions(x->c, NULL, pt->cond);
 		p->body = make_body(x, link);
@@ -353,6 +370,7 @@ static void library_name(void *ctx, const char *name)
 	vec_push(nc->c->a, nc->out, name);
 }
 
+/* A point that is not an alias' name. quiet: what is not there is no error. */
 static unsigned expand_family(struct expand *x, struct point *pt,
 			      struct link *link, bool quiet)
 {
@@ -397,6 +415,7 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 				continue;
 			*ret_matched = true;
 			l.depth = link ? link->depth + 1 : 1;
+			/* an alias that stands for itself */
 			if (in_chain(link, a) || l.depth >= ALIAS_DEPTH_MAX) {
 				complain(x->c, ALIAS_LOOP, &pt->span);
 				x->gave_up = true;
@@ -411,6 +430,10 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 				l.name = arena_printf(x->c->a, "%s.%s", l.name,
 						      parts_text(x->c, &rest));
 			}
+			/*
+			 * A local link: expand_list() returns before it is
+			 * gone.
+			 */
 			made += expand_list(x, &a->points, &l, pt,
 					    (unsigned)used, quiet);
 		}
@@ -418,6 +441,10 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 	return made;
 }
 
+/*
+ * Order: an alias by its full name; families, also where a wildcard meets both;
+ * at last an alias with a suffix.
+ */
 static unsigned expand_one(struct expand *x, struct point *pt,
 			   struct link *link, bool quiet)
 {
@@ -446,6 +473,7 @@ static unsigned expand_one(struct expand *x, struct point *pt,
 		return made;
 	}
 	if (!diags_errors(x->c->diag))
+		/* else the reason has been said */
 		complain(x->c, ALIAS_NONE, &pt->span, parts_text(x->c, pt));
 	return 0;
 }
@@ -479,6 +507,7 @@ static struct point *with_suffix(struct compile *c, const struct point *pt,
 	return q;
 }
 
+/* `!`: the first point that gives probes is enough; `?`: it may give none. */
 static unsigned expand_list(struct expand *x, const point_list *l,
 			    struct link *link, const struct point *outer,
 			    unsigned suffix, bool quiet)
@@ -500,6 +529,9 @@ static unsigned expand_list(struct expand *x, const point_list *l,
 	return made;
 }
 
+/*
+ * All at once, or none: the program is not changed while aliases are followed.
+ */
 static void expand_decl(struct sema *s, struct decl_probe *d)
 {
 	probe_list out = {0};

@@ -60,6 +60,7 @@ static struct node *make_stat(struct auto_print *ap, enum stat_op op,
 	return n;
 }
 
+/* parse_format() sees what a script's printf() would. */
 static struct node *make_print(struct auto_print *ap, const char *format,
 			       node_list *args)
 {
@@ -106,6 +107,7 @@ static const char *label(struct auto_print *ap, struct var *v, struct var **key,
 	return v->arity ? arena_printf(ap->c->a, "%s]", text) : text;
 }
 
+/* The line of the reference: count, min, max, sum, avg. */
 static struct node *print_stats(struct auto_print *ap, struct var *v,
 				struct var **key)
 {
@@ -117,6 +119,7 @@ static struct node *print_stats(struct auto_print *ap, struct var *v,
 	text = arena_printf(ap->c->a, "%s ", text);
 	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		text = arena_printf(ap->c->a, "%s%s", text, shown[i].format);
+		/* kept from now on, although no script asks */
 		v->agg.ops |= 1u << shown[i].op;
 		vec_push(ap->c->a, &args,
 			 make_stat(ap, shown[i].op, make_element(ap, v, key)));
@@ -171,7 +174,7 @@ static struct node *print_one(struct auto_print *ap, struct var *v)
 	for (i = 0; i < v->arity; i++)
 		vec_push(ap->c->a, &n->u.foreach.keys, make_name(ap, key[i]));
 	n->u.foreach.array = make_name(ap, v);
-	n->u.foreach.sort_dir = -1;
+	n->u.foreach.sort_dir = -1; /* descending */
 	if (v->type == TY_STATS) {
 		n->u.foreach.sort_by_stat = true;
 		n->u.foreach.sort_op = STAT_COUNT;
@@ -187,6 +190,7 @@ static bool is_shown(const struct var *v)
 	return v->is_written && !v->is_read && !v->is_library && !v->broken;
 }
 
+/* Made by the family of `end`, as if written at the end of the script. */
 static struct probe *end_probe(struct sema *s, const struct span *at)
 {
 	struct compile *c = s->c;
@@ -238,7 +242,7 @@ void autoprint_add(struct sema *s)
 	} while (next);
 	if (!ap.p)
 		return;
-	for (i = 0; i < p->globals.n; i++)
+	for (i = 0; i < p->globals.n; i++) /* later passes must keep them */
 		if (is_shown(p->globals.v[i]))
 			p->globals.v[i]->is_read = true;
 	vec_push(s->c->a, &p->probes, ap.p);

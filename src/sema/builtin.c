@@ -17,6 +17,7 @@ unsigned builtin_nargs(const struct builtin *b)
 	return (unsigned)strlen(b->sig) - 2;
 }
 
+/* A few hundred rows, asked once for each call in the script. */
 const struct builtin *builtin_find(const char *name, unsigned nargs)
 {
 	unsigned i;

@@ -30,9 +30,10 @@ enum builtin_id {
 };
 
 /*
- * sig: result then arguments: "l:" long f(), "s:ll" string f(long, long),
- * "v:s" void f(string). width: of a string result: 0 MAXSTRINGLEN, -1 that of
- * the first argument, else bytes (rounded up to 8).
+ * sig: result then arguments: "l:" long f(), "s:ll" string f(long, long), "v:s"
+ * void f(string). width: of a string result: 0 MAXSTRINGLEN, -1 that of the
+ * first argument, else bytes (rounded up to 8). The table never changes:
+ * pointers into it last as long as the program.
  */
 struct builtin {
 	enum builtin_id id;
@@ -47,6 +48,7 @@ const struct builtin *builtin_find(const char *name, unsigned nargs);
 const struct builtin *builtin_at(enum builtin_id id);
 unsigned builtin_nargs(const struct builtin *b);
 enum type builtin_type(const struct builtin *b);	 /* TY_UNKNOWN: void */
+/* i < builtin_nargs() */
 enum type builtin_arg(const struct builtin *b, unsigned i);
 
 #endif

@@ -15,6 +15,7 @@ struct calls {
 	unsigned at;          /* whose body is walked */
 };
 
+/* Each pair once, so that the counts are right. */
 static void note_call(struct node *n, void *ctx)
 {
 	struct calls *k = ctx;
@@ -73,6 +74,10 @@ static void find_recursive(struct calls *k, struct program *p, const bool *done)
 	}
 }
 
+/*
+ * depth is exact for those without circles; the others are bounded at run time
+ * by MAXNESTING.
+ */
 struct call_order calls_order(struct compile *c, struct program *p)
 {
 	unsigned n = p->functions.n, i, j, next;
@@ -101,7 +106,7 @@ struct call_order calls_order(struct compile *c, struct program *p)
 			if (!--waits[k.from[i].v[j]])
 				o.v[o.n++] = k.from[i].v[j];
 	}
-	o.ncircle = n - o.n;
+	o.ncircle = n - o.n; /* those without are in the list now */
 	for (i = 0; i < n; i++)
 		if (!done[i]) {
 			o.v[o.n++] = i;

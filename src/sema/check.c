@@ -28,20 +28,12 @@ static int child_stmt(struct node **child, void *ctx)
 	return 0;
 }
 
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
-
 /* --- foreach -------------------------------------------------------------- */
 
+/* The walk over an array must not meet changes of it. */
 static void written(struct check *k, struct node *a)
 {
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 	unsigned i;
 
 	for (i = 0; i < k->nwalked; i++)
@@ -51,6 +43,7 @@ static void written(struct check *k, struct node *a)
 		}
 }
 
+/* A function counts by what it writes, overloads included. */
 static void called(struct check *k, struct node *n)
 {
 	struct function *f;
@@ -93,16 +86,18 @@ static void foreach (struct check *k, struct node * n)
 
 static struct var *aggregate(struct node *a)
 {
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 
 	return v && v->type == TY_STATS ? v : NULL;
 }
 
+/* What has to be kept in the cell: stat/cell.c adds what it implies. */
 static void uses(struct var *v, enum stat_op op)
 {
 	v->agg.ops |= 1u << op;
 }
 
+/* One histogram per aggregate: its buckets are in the cell. */
 static void hist(struct check *k, struct node *n)
 {
 	struct var *v = aggregate(n->u.hist.a);
@@ -184,6 +179,7 @@ static void quantile(struct check *k, struct node *p, const struct span *at)
 	p->kind = N_NUM;
 	p->type = TY_LONG;
 	p->u.num = 0;
+	/* parts of a million are the finest */
 	if (whole <= 0 || whole > 1000000 || v < 0 || v > whole)
 		complain(k->c, QUANTILE_RANGE, at, (long long)v,
 			 (long long)whole);
@@ -229,6 +225,7 @@ static void in_loop(struct check *k, struct node *n, const char *what)
 		complain(k->c, NOT_IN_LOOP, &n->span, what);
 }
 
+/* Registers are read at places that must be known when the program is made. */
 static void builtin_call(struct check *k, struct node *n)
 {
 	const struct builtin *b = n->u.call.builtin;
@@ -293,6 +290,7 @@ static void stmt(struct check *k, struct node *n)
 	node_each_child(n, child_stmt, k);
 }
 
+/* After this var.agg.ops is complete but for autoprint's. */
 void check_program(struct sema *s)
 {
 	struct check k = {.s = s, .c = s->c};

@@ -8,12 +8,14 @@
 #include "sema/builtin.h"
 #include "sema/sema.h"
 
+/* A walk that adds to one struct effects. */
 struct collect {
 	const struct all_effects *e;
 	struct effects *into;
 	bool changed;
 };
 
+/* Locals are nobody else's business. */
 static void set_bit(struct collect *k, uint64_t *set, const struct var *v)
 {
 	uint64_t bit;
@@ -25,15 +27,6 @@ static void set_bit(struct collect *k, uint64_t *set, const struct var *v)
 		return;
 	set[v->index / 64] |= bit;
 	k->changed = true;
-}
-
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
 }
 
 static void act(struct collect *k)
@@ -72,6 +65,7 @@ static bool wants_samples(const struct node *n)
 					n->u.stat.op != STAT_SUM);
 }
 
+/* What a call may do: the union over its overloads. */
 static void add_function(struct collect *k, const struct function *f)
 {
 	const struct effects *from;
@@ -108,7 +102,7 @@ static int child(struct node **c, void *ctx)
 /* A left side: written, not read. Its keys are evaluated. */
 static void written(struct collect *k, struct node *a)
 {
-	set_bit(k, k->into->writes, named(a));
+	set_bit(k, k->into->writes, node_var(a));
 	if (a->kind == N_INDEX)
 		node_each_child(a, child, k);
 	else if (a->kind != N_NAME)
@@ -143,6 +137,7 @@ static void collect_foreach(struct collect *k, struct node *n)
 	collect(k, n->u.foreach.body);
 }
 
+/* Everything that is evaluated, whatever the conditions. */
 static void collect(struct collect *k, struct node *n)
 {
 	switch (n->kind) {
@@ -158,14 +153,14 @@ static void collect(struct collect *k, struct node *n)
 	case N_ASSIGN:
 		written(k, n->u.binary.a);
 		if (n->u.binary.op != OPER_SET && n->u.binary.op != OPER_FEED)
-			set_bit(k, k->into->reads, named(n->u.binary.a));
+			set_bit(k, k->into->reads, node_var(n->u.binary.a));
 		if (divides(n))
 			fail(k);
 		collect(k, n->u.binary.b);
 		return;
 	case N_INCDEC:
 		written(k, n->u.incdec.a);
-		set_bit(k, k->into->reads, named(n->u.incdec.a));
+		set_bit(k, k->into->reads, node_var(n->u.incdec.a));
 		return;
 	case N_DELETE:
 		written(k, n->u.unary.a);
@@ -226,10 +221,11 @@ static void note_stats(struct node *n, void *ctx)
 		a = n->u.stat.a;
 	else if (n->kind == N_HIST)
 		a = n->u.hist.a;
-	if (a && named(a))
-		named(a)->is_stats |= named(a)->is_global;
+	if (a && node_var(a))
+		node_var(a)->is_stats |= node_var(a)->is_global;
 }
 
+/* True when an aggregate stands where a value is wanted. */
 static bool raw(struct node *n);
 
 static int raw_child(struct node **c, void *ctx)
@@ -300,6 +296,10 @@ static void note_all_stats(struct program *p)
 		walk_nodes(p->probes.v[i]->body, note_stats, NULL);
 }
 
+/*
+ * Rounds until nothing grows: functions may call each other in circles. From
+ * the last one on, since callees tend to come later.
+ */
 struct all_effects *effects_make(struct arena *a, struct program *p,
 				 bool has_matched)
 {
@@ -314,6 +314,7 @@ struct all_effects *effects_make(struct arena *a, struct program *p,
 	for (i = 0; i < p->functions.n; i++) {
 		e->of[i].reads = arena_array(a, uint64_t, e->words);
 		e->of[i].writes = arena_array(a, uint64_t, e->words);
+		/* a mistake in it must be reported: keep its calls */
 		e->of[i].acts = raw(p->functions.v[i]->body);
 	}
 	while (k.changed) {
@@ -356,25 +357,18 @@ static bool function_acts(const struct all_effects *e, const struct function *f)
 	return false;
 }
 
-static bool in_library(const struct node *n)
-{
-	const struct source *src = sema_source_of(&n->span);
-
-	return !src || src->is_library;
-}
-
 bool effects_fails(const struct node *n)
 {
 	switch (n->kind) {
 	case N_BINARY:
 	case N_ASSIGN:
-		return divides(n) && !in_library(n);
+		return divides(n) && !sema_in_library(n);
 	case N_STAT:
 	case N_HIST_AT:
-		return wants_samples(n) && !in_library(n);
+		return wants_samples(n) && !sema_in_library(n);
 	case N_CALL:
 		return n->u.call.builtin && may_refuse(n->u.call.builtin) &&
-		       !in_library(n);
+		       !sema_in_library(n);
 	default:
 		return false;
 	}
@@ -404,7 +398,7 @@ static bool any(const struct all_effects *e, struct node *n)
 		break;
 	case N_PRINT:
 		if (!n->u.print.to_string)
-			return true;
+			return true; /* each =~ sets what matched() returns */
 		break;
 	case N_MATCH:
 		if (e->has_matched)

@@ -8,6 +8,7 @@
 
 #include "sema/program.h"
 
+/* The sets are in the arena of effects_make(); words each. */
 struct effects {
 	uint64_t *reads, *writes; /* bit per index in program.globals */
 	bool acts;                /* prints, exits, raises errors, ... */

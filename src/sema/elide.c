@@ -9,6 +9,7 @@
 #include "sema/effects.h"
 #include "sema/sema.h"
 
+/* each round removes something; a handler of 50 levels is rare */
 enum { ROUNDS_MAX = 50 };
 
 struct elide {
@@ -18,16 +19,12 @@ struct elide {
 	bool changed;
 };
 
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
-
 /* --- who is read and written ---------------------------------------------- */
+
+/*
+ * The flags are counted from nothing each time: what was removed used
+ * variables, too.
+ */
 
 static void count(struct node *n, bool used);
 
@@ -39,9 +36,10 @@ static int count_child(struct node **child, void *ctx)
 	return 0;
 }
 
+/* read: the value is used as well (x++ in an expression). */
 static void count_write(struct node *a, bool read)
 {
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 
 	if (v) {
 		v->is_written = true;
@@ -67,6 +65,7 @@ static void count_foreach(struct node *n)
 	count(n->u.foreach.body, true);
 }
 
+/* used: is n's value wanted? */
 static void count(struct node *n, bool used)
 {
 	enum oper op;
@@ -74,8 +73,8 @@ static void count(struct node *n, bool used)
 	switch (n->kind) {
 	case N_NAME:
 	case N_INDEX:
-		if (named(n))
-			named(n)->is_read = true;
+		if (node_var(n))
+			node_var(n)->is_read = true;
 		if (n->kind == N_NAME)
 			return;
 		break;
@@ -119,6 +118,7 @@ static void count(struct node *n, bool used)
 	node_each_child(n, count_child, NULL);
 }
 
+/* Parameters are written by every call. */
 static void clear(struct var **v, unsigned n)
 {
 	unsigned i;
@@ -149,13 +149,10 @@ static void count_all(struct program *p)
 
 /* --- removing ------------------------------------------------------------- */
 
-static bool quiet_at(const struct node *n)
-{
-	const struct source *src = sema_source_of(&n->span);
-
-	return !src || src->is_library;
-}
-
+/*
+ * Nodes are changed, never taken out: lists keep their length until block()
+ * packs them.
+ */
 static void drop(struct elide *x, struct node *n)
 {
 	n->kind = N_EMPTY;
@@ -196,7 +193,7 @@ static void expr(struct elide *x, struct node *n)
 	a = n->u.binary.a;
 	if (!unread_local(a))
 		return;
-	if (!quiet_at(a))
+	if (!sema_in_library(a))
 		complain(x->c, ELIDE_ASSIGN, &a->span, a->u.name.name);
 	*n = *n->u.binary.b;
 	x->changed = true;
@@ -208,7 +205,7 @@ static bool useless(struct elide *x, struct node *a)
 	if (effects_raw(a))
 		return false;
 	if (a->kind == N_INCDEC && unread_local(a->u.incdec.a)) {
-		if (!quiet_at(a))
+		if (!sema_in_library(a))
 			complain(x->c, ELIDE_ASSIGN, &a->u.incdec.a->span,
 				 a->u.incdec.a->u.name.name);
 		return true;
@@ -217,8 +214,9 @@ static bool useless(struct elide *x, struct node *a)
 	    !effects_fails(a)) {
 		struct node *v = a->u.binary.a;
 
-		if (!quiet_at(v))
+		if (!sema_in_library(v))
 			complain(x->c, ELIDE_ASSIGN, &v->span, v->u.name.name);
+		/* the value is still computed, where that can be noticed */
 		*a = *a->u.binary.b;
 		x->changed = true;
 		return !effects_any(x->e, a);
@@ -226,7 +224,7 @@ static bool useless(struct elide *x, struct node *a)
 	expr(x, a);
 	if (effects_any(x->e, a))
 		return false;
-	if (!quiet_at(a)) {
+	if (!sema_in_library(a)) {
 		if (a->kind == N_CALL && a->u.call.fn)
 			complain(x->c, PURE_FUNCTION, &a->span, a->u.call.name);
 		complain(x->c, ELIDE_EXPR, &a->span);
@@ -234,6 +232,7 @@ static bool useless(struct elide *x, struct node *a)
 	return true;
 }
 
+/* Nothing behind the statement is reached. */
 static bool leaves(const struct node *n)
 {
 	switch (n->kind) {
@@ -273,7 +272,7 @@ static void block(struct elide *x, struct node *n)
 			continue;
 		for (i++; i < l->n && is_empty(l->v[i]); i++)
 			continue;
-		if (i < l->n && !quiet_at(l->v[i]))
+		if (i < l->n && !sema_in_library(l->v[i]))
 			complain(x->c, UNREACHED, &l->v[i]->span);
 		x->changed = true;
 		break;
@@ -283,6 +282,7 @@ static void block(struct elide *x, struct node *n)
 		n->kind = N_EMPTY;
 }
 
+/* An if without branches is its condition. */
 static void conditional(struct elide *x, struct node *n)
 {
 	struct node *cond = n->u.ternary.a;
@@ -348,6 +348,7 @@ static void stmt(struct elide *x, struct node *n)
 		foreach_loop(x, n);
 		break;
 	case N_TRY:
+		/* A catcher whose body is gone is never reached. */
 		stmt(x, n->u.try.body);
 		if (n->u.try.catcher)
 			stmt(x, n->u.try.catcher);
@@ -371,7 +372,10 @@ struct never {
 	unsigned nlocals;
 };
 
-/* Other names that were perhaps meant. */
+/*
+ * Other names that were perhaps meant. At half of the letters different it is
+ * another word.
+ */
 static const char *similar(struct never *v, const char *name)
 {
 	struct near_names nn = {.want = name, .max = 5};
@@ -392,6 +396,7 @@ static const char *similar(struct never *v, const char *name)
 	return near_names_text(v->x->c, &nn);
 }
 
+/* A local that is only read is 0 from the start. */
 static void never_node(struct node *n, void *ctx)
 {
 	struct never *v = ctx;
@@ -402,7 +407,7 @@ static void never_node(struct node *n, void *ctx)
 	w = n->u.name.var;
 	if (!w || w->is_global || w->is_written || w->is_param || w->broken)
 		return;
-	if (!quiet_at(n))
+	if (!sema_in_library(n))
 		complain(v->x->c, NEVER_LOCAL, &n->span, w->name,
 			 similar(v, w->name));
 	n->kind = N_NUM;
@@ -452,6 +457,7 @@ static void never_assigned(struct elide *x)
 
 /* --- the program ---------------------------------------------------------- */
 
+/* Indices are positions in the list: they are given again. */
 static void drop_locals(struct elide *x, struct var **v, unsigned *n)
 {
 	unsigned i, k = 0;
@@ -485,6 +491,7 @@ static void mark_called(struct node *n, void *ctx)
 	}
 }
 
+/* Reached from probes; functions that only call each other go, too. */
 static void drop_functions(struct elide *x)
 {
 	struct program *p = x->s->p;
@@ -546,7 +553,7 @@ static void drop_probes(struct elide *x)
 			continue;
 		}
 		pr->elided = true;
-		if (quiet_at(pr->body))
+		if (sema_in_library(pr->body))
 			continue;
 		if (first && same_point(first, pr)) {
 			more++;
@@ -574,7 +581,9 @@ static void fold_all(struct elide *x)
 	}
 }
 
-/* A body stays a block whatever was dropped in it. */
+/*
+ * A body stays a block whatever was dropped in it. Later passes expect a block.
+ */
 static void keep_block(struct compile *c, struct node *n)
 {
 	if (n->kind == N_EMPTY) {
@@ -603,6 +612,10 @@ static bool calls(const struct sema *s, enum builtin_id id)
 	return s->builtins[id / 64] >> (id % 64) & 1;
 }
 
+/*
+ * The order matters: names that nobody assigns become 0 before code is looked
+ * at, as that folds conditions.
+ */
 void fold_program(struct sema *s)
 {
 	struct elide x = {.s = s, .c = s->c, .changed = true};
@@ -613,6 +626,7 @@ void fold_program(struct sema *s)
 	for (i = 0; i < p->functions.n; i++)
 		p->functions.v[i]->index = i;
 	fold_all(&x);
+	/* -u keeps everything, but later passes need to know who is read. */
 	if (s->c->set.unoptimized) {
 		count_all(p);
 		return;

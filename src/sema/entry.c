@@ -123,6 +123,9 @@ static struct node *frame_of_return(struct build *b)
 
 /* --- names ---------------------------------------------------------------- */
 
+/*
+ * A dot is in no script's names. s->decls grows with each array, so n is new.
+ */
 static const char *fresh(struct sema *s, const char *what, unsigned n)
 {
 	return str_internz(s->c->str, arena_printf(s->c->a, "%s.%u", what, n));
@@ -176,6 +179,7 @@ bool entry_replace(struct scope *sc, struct node *n)
 		set = arena_new_of(s->c->a, struct entry_set);
 		set->ret = sc->probe;
 		set->at = n->span;
+		/* others do not have the stack pointer */
 		if (sc->probe->prog == PROG_KPROBE)
 			set->frame = fresh(s, "frame", s->decls);
 		sc->entries = set;
@@ -202,6 +206,7 @@ static struct node *return_part(struct build *b, const struct entry_set *set)
 	for (i = 0; i < set->list.n; i++) {
 		const struct entry_value *v = &set->list.v[i];
 		struct node *k = set->frame ? name(b, set->frame) : NULL;
+		/* a node must not be in two places of the tree */
 		struct node *k2 = set->frame ? name(b, set->frame) : NULL;
 
 		vec_push(b->a, &blk->u.block.stmts,
@@ -240,7 +245,10 @@ static const char *as_written(struct compile *c, const char *pp)
 			    (int)strcspn(pp, "."), pp);
 }
 
-/* The point without .return and what follows it. */
+/*
+ * The point without .return and what follows it. Parsed from pp(), since the
+ * written point may have wildcards or be an alias'.
+ */
 static struct point *entry_point(struct sema *s, const struct probe *ret)
 {
 	struct compile *c = s->c;
@@ -264,6 +272,10 @@ static struct point *entry_point(struct sema *s, const struct probe *ret)
 	return pt;
 }
 
+/*
+ * The return part goes before the handler, and the entry probes to the end of
+ * the program, which resolve_new() goes through.
+ */
 void entry_finish(struct scope *sc)
 {
 	struct entry_set *set = sc->entries;
@@ -294,6 +306,7 @@ void entry_finish(struct scope *sc)
 		p->pn = set->ret->pn;
 		p->span = set->ret->span;
 		p->derivation = set->ret->derivation;
+		/* cloned: several probes may stand for one point */
 		p->body = node_clone(b.a, entry_part(&b, set));
 		if (set->ret->cond)
 			p->cond = node_clone(b.a, set->ret->cond);
@@ -301,6 +314,7 @@ void entry_finish(struct scope *sc)
 	}
 }
 
+/* Asks the family of the entry in silence. */
 bool entry_reaches(struct scope *sc, const struct node *n)
 {
 	struct compile *c = sc->s->c;

@@ -100,15 +100,6 @@ static int walk_child(struct node **child, void *ctx)
 	return 0;
 }
 
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
-
 /* --- keys ----------------------------------------------------------------- */
 
 static bool is_tid_call(const struct node *n)
@@ -139,19 +130,19 @@ static void note_assign(struct node *n, void *ctx)
 	unsigned i;
 
 	if (n->kind == N_ASSIGN) {
-		v = named(n->u.binary.a);
+		v = node_var(n->u.binary.a);
 		tid = n->u.binary.op == OPER_SET && is_tid_call(n->u.binary.b);
 	} else if (n->kind == N_INCDEC) {
-		v = named(n->u.incdec.a);
+		v = node_var(n->u.incdec.a);
 	} else if (n->kind == N_DELETE) {
-		v = named(n->u.unary.a);
+		v = node_var(n->u.unary.a);
 	} else if (n->kind == N_FOREACH) {
 		for (i = 0; i < n->u.foreach.keys.n; i++)
 			map_set_num(x->tid_locals,
-				    (uintptr_t)named(n->u.foreach.keys.v[i]),
+				    (uintptr_t)node_var(n->u.foreach.keys.v[i]),
 				    x);
 		if (n->u.foreach.value)
-			v = named(n->u.foreach.value);
+			v = node_var(n->u.foreach.value);
 	}
 	if (!v || v->is_global)
 		return;
@@ -234,7 +225,7 @@ static void assign(struct excl *x, struct node *n, bool used)
 {
 	struct node *a = n->u.binary.a;
 	enum oper op = n->u.binary.op;
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 
 	keys(x, a);
 	walk(x, n->u.binary.b);
@@ -252,7 +243,7 @@ static void assign(struct excl *x, struct node *n, bool used)
 
 static void delete (struct excl *x, struct node *a)
 {
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 	bool wild = v && a->kind == N_NAME && v->arity > 0;
 	unsigned i;
 
@@ -269,7 +260,7 @@ static void delete (struct excl *x, struct node *a)
 
 static void in(struct excl *x, struct node *n)
 {
-	struct var *v = named(n->u.in.array);
+	struct var *v = node_var(n->u.in.array);
 	bool wild = false;
 	unsigned i;
 
@@ -322,7 +313,7 @@ static void loop(struct excl *x, struct node *n)
 static void foreach (struct excl *x, struct node * n)
 {
 	struct node *arr = n->u.foreach.array;
-	struct var *v = named(arr);
+	struct var *v = node_var(arr);
 	unsigned i;
 
 	for (i = 0; i < n->u.foreach.slice.n; i++)
@@ -335,10 +326,11 @@ static void foreach (struct excl *x, struct node * n)
 		touch(x, v, v && v->type == TY_STATS ? AC_STAT : AC_WALK, arr);
 	x->loops++;
 	for (i = 0; i < n->u.foreach.keys.n; i++)
-		touch(x, named(n->u.foreach.keys.v[i]), AC_SET,
+		touch(x, node_var(n->u.foreach.keys.v[i]), AC_SET,
 		      n->u.foreach.keys.v[i]);
 	if (n->u.foreach.value)
-		touch(x, named(n->u.foreach.value), AC_SET, n->u.foreach.value);
+		touch(x, node_var(n->u.foreach.value), AC_SET,
+		      n->u.foreach.value);
 	walk(x, n->u.foreach.body);
 	x->loops--;
 }
@@ -397,7 +389,7 @@ static void call(struct excl *x, struct node *n)
 
 static void walk(struct excl *x, struct node *n)
 {
-	struct var *v = named(n);
+	struct var *v = node_var(n);
 	struct node *a;
 
 	switch (n->kind) {
@@ -412,7 +404,8 @@ static void walk(struct excl *x, struct node *n)
 			assign(x, a, false);
 		else if (a->kind == N_INCDEC) {
 			keys(x, a->u.incdec.a);
-			touch(x, named(a->u.incdec.a), AC_ADD, a->u.incdec.a);
+			touch(x, node_var(a->u.incdec.a), AC_ADD,
+			      a->u.incdec.a);
 		} else {
 			walk(x, a);
 		}
@@ -422,7 +415,7 @@ static void walk(struct excl *x, struct node *n)
 		return;
 	case N_INCDEC:
 		keys(x, n->u.incdec.a);
-		touch(x, named(n->u.incdec.a), AC_XADD, n->u.incdec.a);
+		touch(x, node_var(n->u.incdec.a), AC_XADD, n->u.incdec.a);
 		return;
 	case N_DELETE:
 		delete (x, n->u.unary.a);
@@ -434,7 +427,7 @@ static void walk(struct excl *x, struct node *n)
 		a = n->u.stat.a;
 		keys(x, a);
 		x->is_count = n->u.stat.op == STAT_COUNT;
-		touch(x, named(a), AC_STAT, a);
+		touch(x, node_var(a), AC_STAT, a);
 		x->is_count = false;
 		return;
 	case N_IF:

@@ -23,6 +23,7 @@ static void to_number(struct node *n, int64_t v)
 	n->u.num = v;
 }
 
+/* INT64_MIN / -1 overflows in C; here it is INT64_MIN. */
 static int64_t divide(int64_t a, int64_t b)
 {
 	return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
@@ -51,6 +52,7 @@ static bool compute(enum oper op, int64_t a, int64_t b, int64_t *ret)
 	case OPER_MOD:
 		if (!b)
 			return false;
+		/* a % -1 traps on the machine for INT64_MIN */
 		*ret = b == -1 ? 0 : a % b;
 		return true;
 	case OPER_AND:
@@ -160,6 +162,7 @@ static void fold_logic(struct node *n)
 		to_number(n, b->u.num != 0);
 }
 
+/* Cut as at run time. */
 static void fold_concat(struct compile *c, struct node *n)
 {
 	const struct node *a = n->u.binary.a, *b = n->u.binary.b;
@@ -175,6 +178,7 @@ static void fold_concat(struct compile *c, struct node *n)
 	n->u.str = str_intern(c->str, text, len > max ? max : len);
 }
 
+/* Children first: what is folded below can be folded above. */
 static int child_fold(struct node **child, void *ctx)
 {
 	if (*child)

@@ -20,6 +20,7 @@ static void add_text(struct compile *c, struct fmt *f, const char *text)
 	vec_push(c->a, &f->parts, p);
 }
 
+/* By the types of the operands: a string with %s, a number with %d. */
 void format_fill(struct compile *c, struct node *n)
 {
 	enum print_kind k = n->u.print.kind;

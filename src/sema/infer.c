@@ -10,26 +10,24 @@
 
 #include "sema/sema.h"
 
+/* One walk over the program. */
 struct infer {
 	struct sema *s;
 	struct compile *c;
 	struct function *fn; /* whose body it is, or NULL */
+	/*
+	 * report: the last round, with messages; changed: something was decided
+	 */
 	bool report, changed;
 	struct diag
 	    *last; /* the latest mismatch: index notes are added to it */
 };
 
+/*
+ * want: the type that the place asks for, TY_UNKNOWN: any. Returns what n is.
+ */
 static enum type expr(struct infer *in, struct node *n, enum type want);
 static void stmt(struct infer *in, struct node *n);
-
-static struct var *var_of(struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
 
 /* --- contradictions ------------------------------------------------------- */
 
@@ -72,10 +70,13 @@ static void mismatch(struct infer *in, struct node *n, enum type want,
 	in->last = d;
 }
 
-/* Nothing says what the variable n is. Said once. */
+/*
+ * Nothing says what the variable n is. Said once. After a mismatch it would be
+ * noise: what is unknown may follow from that.
+ */
 static void unresolved(struct infer *in, struct node *n)
 {
-	struct var *v = var_of(n);
+	struct var *v = node_var(n);
 
 	if (!in->report || in->s->bad_types || !v || v->broken)
 		return;
@@ -97,7 +98,9 @@ static void no_value(struct infer *in, struct node *n)
 
 /* --- variables ------------------------------------------------------------ */
 
-/* Decides a variable's type, if nothing has yet. */
+/*
+ * Decides a variable's type, if nothing has yet. Locals are never aggregates.
+ */
 static void set_var(struct infer *in, struct var *v, enum type t,
 		    const struct span *at)
 {
@@ -110,7 +113,10 @@ static void set_var(struct infer *in, struct var *v, enum type t,
 	in->changed = true;
 }
 
-/* The i-th key of v is e. */
+/*
+ * The i-th key of v is e. The notes about both places are added to the message
+ * that expr() has made.
+ */
 static void key(struct infer *in, struct var *v, unsigned i, struct node *e)
 {
 	enum type want, got;
@@ -149,7 +155,7 @@ static void keys(struct infer *in, struct var *v, node_list *l)
 /* A variable as a value, or as the left side of an assignment. */
 static enum type variable(struct infer *in, struct node *n, enum type want)
 {
-	struct var *v = var_of(n);
+	struct var *v = node_var(n);
 
 	if (n->kind == N_INDEX)
 		keys(in, v, &n->u.index.keys);
@@ -194,13 +200,20 @@ static enum type is(struct infer *in, struct node *n, enum type t,
 	return t;
 }
 
+/*
+ * Messages about these say where the type comes from; others need both sides
+ * named.
+ */
 static bool names_itself(const struct node *n)
 {
 	return n->kind == N_NUM || n->kind == N_STR || n->kind == N_NAME ||
 	       n->kind == N_INDEX || (n->kind == N_CALL && n->u.call.fn);
 }
 
-/* Two operands of one type: the right one decides first. */
+/*
+ * Two operands of one type: the right one decides first. a is looked at again
+ * when b had to wait for it.
+ */
 static enum type same(struct infer *in, struct node *n, struct node *a,
 		      struct node *b, enum type want)
 {
@@ -227,7 +240,7 @@ static enum type assign(struct infer *in, struct node *n, enum type want)
 	struct node *a = n->u.binary.a, *b = n->u.binary.b;
 	enum type t;
 
-	if (!var_of(a)) {
+	if (!node_var(a)) { /* not a variable: resolve.c has reported it */
 		expr(in, b, TY_UNKNOWN);
 		return is(in, n, TY_LONG, TY_UNKNOWN);
 	}
@@ -295,7 +308,10 @@ static void set_function(struct infer *in, struct function *f, enum type t,
 	}
 }
 
-/* The overloads of f agree on types of result and parameters. */
+/*
+ * The overloads of f agree on types of result and parameters. They stand for
+ * one another, so callers see one type.
+ */
 static void unify(struct infer *in, struct function *f)
 {
 	struct function *g;
@@ -319,6 +335,10 @@ static void unify(struct infer *in, struct function *f)
 	}
 }
 
+/*
+ * used: the value is wanted. Parameters get their types from arguments, and the
+ * other way round.
+ */
 static enum type call(struct infer *in, struct node *n, enum type want,
 		      bool used)
 {
@@ -363,10 +383,11 @@ static enum type call(struct infer *in, struct node *n, enum type want,
 /* x of @op(x): an aggregate. */
 static void operand(struct infer *in, struct node *a)
 {
-	if (var_of(a))
+	if (node_var(a))
 		variable(in, a, TY_STATS);
 }
 
+/* Widths and precisions given by * are operands of their own. */
 static void print_format(struct infer *in, struct node *n)
 {
 	struct fmt *f = &n->u.print.fmt;
@@ -385,7 +406,7 @@ static void print_format(struct infer *in, struct node *n)
 		if (k < args->n)
 			expr(in, args->v[k++],
 			     p->conv == 's' ? TY_STRING : TY_LONG);
-		else
+		else /* too few: counted as a mismatch below */
 			k = args->n + 1;
 	}
 	if (k != args->n && in->report)
@@ -405,7 +426,7 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 	} else {
 		for (i = 0; i < args->n; i++) {
 			struct node *a = args->v[i];
-			struct var *v = var_of(a);
+			struct var *v = node_var(a);
 			enum type t;
 
 			if (v && v->type == TY_STATS) {
@@ -485,6 +506,7 @@ static enum type ternary(struct infer *in, struct node *n, enum type want,
 	return n->type;
 }
 
+/* Every kind of expression; kinds without a case have numbers as operands. */
 static enum type expr_used(struct infer *in, struct node *n, enum type want,
 			   bool used)
 {
@@ -503,7 +525,7 @@ static enum type expr_used(struct infer *in, struct node *n, enum type want,
 		expr(in, n->u.unary.a, TY_LONG);
 		return is(in, n, TY_LONG, want);
 	case N_INCDEC:
-		if (var_of(n->u.incdec.a))
+		if (node_var(n->u.incdec.a))
 			variable(in, n->u.incdec.a, TY_LONG);
 		return is(in, n, TY_LONG, want);
 	case N_BINARY:
@@ -550,6 +572,10 @@ static enum type expr(struct infer *in, struct node *n, enum type want)
 
 /* --- statements ----------------------------------------------------------- */
 
+/*
+ * Keys and value are assigned to: they get types from the array, or give it
+ * theirs.
+ */
 static void foreach (struct infer *in, struct node * n)
 {
 	struct node *arr = n->u.foreach.array, *val = n->u.foreach.value;
@@ -593,6 +619,7 @@ static void foreach (struct infer *in, struct node * n)
 	stmt(in, n->u.foreach.body);
 }
 
+/* A bare return in a function with a value. */
 static void bad_return(struct infer *in, struct node *n)
 {
 	struct function *f = in->fn;
@@ -624,6 +651,7 @@ static void do_return(struct infer *in, struct node *n)
 	n->type = f->type;
 }
 
+/* Any type can be deleted; only keys are looked at. */
 static void delete (struct infer *in, struct node *n)
 {
 	struct node *a = n->u.unary.a;
@@ -687,6 +715,7 @@ static void stmt(struct infer *in, struct node *n)
 
 /* --- the program ---------------------------------------------------------- */
 
+/* Functions first: their types are what handlers use. */
 static void round_over(struct infer *in)
 {
 	struct program *p = in->s->p;
@@ -705,6 +734,7 @@ static void round_over(struct infer *in)
 	}
 }
 
+/* Ends, since each round decides at least one of finitely many types. */
 static void fixpoint(struct infer *in)
 {
 	do {
@@ -751,6 +781,10 @@ static void given(struct infer *in, struct var *v)
 	}
 }
 
+/*
+ * Three stages: what the script says; what -G says; then the library's own
+ * default. Messages come at the end, so that order does not matter.
+ */
 void infer_program(struct sema *s)
 {
 	struct infer in = {.s = s, .c = s->c};
@@ -779,7 +813,7 @@ void infer_program(struct sema *s)
 	for (i = 0; i < p->probes.n; i++)
 		for (k = 0; k < p->probes.v[i]->locals.n; k++)
 			settle(p->probes.v[i]->locals.v[k]);
-	in.report = false;
+	in.report = false; /* nodes get the types that settle() has chosen */
 	round_over(&in);
 }
 

@@ -34,6 +34,7 @@ static void print_vars(struct compile *c, struct probe *p, FILE *f)
 		fprintf(f, " %s:%s", names.v[i].name, names.v[i].type);
 }
 
+/* Nothing is attached or run: only names are looked up. */
 unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 		   const char *pattern, bool with_vars, FILE *f)
 {
@@ -48,6 +49,7 @@ unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 	pt = parse_point_text(c, src);
 	if (!pt)
 		return 0;
+	/* the script's own probes are not wanted */
 	s->expanded = s->p->files.n;
 	alias_expand_point(s, pt, &out);
 	for (i = 0; i < out.n; i++)
@@ -62,6 +64,7 @@ unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 	}
 	qsort(line, n, sizeof(*line), by_point);
 	for (i = 0; i < n; i++) {
+		/* several ways to the same point */
 		if (i && !strcmp(line[i].point, line[i - 1].point))
 			continue;
 		fputs(line[i].point, f);

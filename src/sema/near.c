@@ -16,11 +16,12 @@ static bool better(const char *a, unsigned da, const char *b, unsigned db)
 	return strcmp(a, b) < 0;
 }
 
+/* Insertion into the sorted list of those that are kept. */
 void near_names_add(struct near_names *nn, const char *name)
 {
 	unsigned d, i, max = nn->max ? nn->max : 5;
 
-	if (!strcmp(name, nn->want))
+	if (!strcmp(name, nn->want)) /* the name itself is no proposal */
 		return;
 	for (i = 0; i < nn->n; i++)
 		if (!strcmp(nn->name[i], name))

@@ -150,6 +150,7 @@ void program_print(const struct program *p, FILE *f, bool verbose)
 
 /* --- --dump=types --------------------------------------------------------- */
 
+/* string(16): bytes with the NUL. */
 static void dump_type(enum type t, uint32_t width, FILE *f)
 {
 	fputs(type_name(t), f);

@@ -12,9 +12,12 @@
 
 struct exclusion;
 
-enum { KEYS_MAX = 9 };
+enum { KEYS_MAX = 9 }; /* of an array: what the reference takes at most */
 
-/* What is kept per aggregate: union of all uses in the script. */
+/*
+ * What is kept per aggregate: union of all uses in the script. What nobody asks
+ * for is not kept: it costs time at each <<<.
+ */
 struct agg_spec {
 	/* Bit per enum stat_op; AVG, VARIANCE, ... imply more: stat/cell.h. */
 	uint32_t ops;
@@ -67,6 +70,9 @@ struct var {
 	unsigned ref_order;    /* order of first reference: autoprint */
 };
 
+/*
+ * One declared function that is used; overloads are linked in order of trying.
+ */
 struct function {
 	const char *name;
 	struct span span;
@@ -77,7 +83,7 @@ struct function {
 	VEC(struct var *) params;
 	VEC(struct var *) locals; /* params first */
 	struct node *body;
-	int64_t priority;
+	int64_t priority; /* lower ones are tried first */
 	/* The next of same name and arity; tried on `next`. */
 	struct function *overload;
 	bool is_library, is_private, is_used, is_recursive;

@@ -19,6 +19,7 @@ enum use {
 	USE_WHOLE = 16, /* an array by its name alone: any arity */
 };
 
+/* use is of the node itself; its operands have theirs. */
 static void resolve(struct scope *sc, struct node *n, unsigned use);
 
 /* --- variables ------------------------------------------------------------ */
@@ -29,6 +30,10 @@ static bool visible(const struct var *v, const struct source *from)
 	return v->src == from || !v->is_private;
 }
 
+/*
+ * A file's own name first, whether private or not; then the script's, then the
+ * library's.
+ */
 static struct var *find_global(struct sema *s, const char *name,
 			       const struct source *from)
 {
@@ -104,7 +109,10 @@ static struct var *find_var(struct scope *sc, const char *name,
 	return own && !own->is_library ? own : v;
 }
 
-/* Notes the number of keys; reports one that differs from before. */
+/*
+ * Notes the number of keys; reports one that differs from before. The first use
+ * decides; later ones must agree.
+ */
 static void note_arity(struct scope *sc, struct var *v, unsigned n,
 		       const struct span *at)
 {
@@ -141,6 +149,7 @@ static void note_use(struct scope *sc, struct var *v, unsigned use)
 		v->is_written = true;
 }
 
+/* A name that is new is a local, of type unknown. */
 static void resolve_name(struct scope *sc, struct node *n, unsigned use)
 {
 	struct sema *s = sc->s;
@@ -182,7 +191,11 @@ static void resolve_keys(struct scope *sc, node_list *keys, bool wild)
 	}
 }
 
-/* The array of `in`, delete and foreach, or one that must be global. */
+/*
+ * The array of `in`, delete and foreach, or one that must be global. What is
+ * not there is reported, and a stand-in returned so that the rest can be looked
+ * at.
+ */
 static struct var *array_named(struct scope *sc, const char *name,
 			       unsigned nkeys, const struct span *at)
 {
@@ -257,6 +270,7 @@ static bool has_next(struct node *n)
 	return n->kind == N_NEXT || node_each_child(n, child_has_next, NULL);
 }
 
+/* One struct function for each declaration, made at its first use. */
 static struct function *function_of(struct sema *s, struct decl_function *d)
 {
 	struct function *f = map_get_num(s->fn_of, (uintptr_t)d);
@@ -271,11 +285,13 @@ static struct function *function_of(struct sema *s, struct decl_function *d)
 	f->src = d->src;
 	f->type = d->type;
 	f->type_span = d->span;
+	/* the library's come after the script's of the same priority */
 	f->priority = d->priority >= 0 ? d->priority : d->src->is_library;
 	f->is_library = d->src->is_library;
 	f->is_private = d->is_private;
 	f->is_used = true;
 	f->decl = d;
+	/* the declaration stays as it was parsed, for --dump=ast */
 	f->body = node_clone(c->a, d->body);
 	f->uses_next = has_next(f->body);
 	for (i = 0; i < d->params.n; i++) {
@@ -381,6 +397,7 @@ static void candidates(struct sema *s, const char *name, unsigned nargs,
 #undef PRIO
 }
 
+/* Appends nothing where the name is unknown; the index tells. */
 static void load_function(struct sema *s, const char *name)
 {
 	file_list files = {0};
@@ -410,6 +427,7 @@ static void near_words(struct near_names *nn)
 			near_names_add(nn, words[i]);
 }
 
+/* Either the number of arguments is wrong, or the name is. */
 static void no_function(struct sema *s, struct node *n)
 {
 	struct compile *c = s->c;
@@ -447,12 +465,16 @@ static void no_function(struct sema *s, struct node *n)
 		 near_names_text(c, &nn));
 }
 
+/* fold_program() asks for matched(), the dumps for all. */
 static void note_builtin(struct sema *s, const struct builtin *b)
 {
 	s->builtins[b->id / 64] |= 1ull << (b->id % 64);
 }
 
-/* Links the chain of overloads that a call may run. */
+/*
+ * Links the chain of overloads that a call may run. Stops at one that has no
+ * `next`: those behind it are never reached.
+ */
 static struct function *chain(struct sema *s, fn_decl_list *l,
 			      const struct builtin *b)
 {
@@ -475,6 +497,7 @@ static struct function *chain(struct sema *s, fn_decl_list *l,
 	return head;
 }
 
+/* Order: a script's function hides the library's and what is built in. */
 static void resolve_call(struct scope *sc, struct node *n)
 {
 	struct sema *s = sc->s;
@@ -500,6 +523,10 @@ static void resolve_call(struct scope *sc, struct node *n)
 	if (!l.n && !b) {
 		load_function(s, n->u.call.name);
 		candidates(s, n->u.call.name, nargs, from, b, &l);
+	/*
+	 * The script's last one goes on by `next`: to the library's, if there
+	 * is one.
+	 */
 	} else if (l.n && !l.v[0]->src->is_library &&
 		   has_next(l.v[l.n - 1]->body)) {
 		load_function(s, n->u.call.name);
@@ -523,6 +550,10 @@ static void resolve_call(struct scope *sc, struct node *n)
 
 /* --- expressions ---------------------------------------------------------- */
 
+/*
+ * Before anything is resolved: a branch that @defined excludes must not be
+ * reported.
+ */
 static bool has_defined(struct node *n);
 
 static int child_has_defined(struct node **child, void *ctx)
@@ -613,6 +644,10 @@ static void resolve_foreach(struct scope *sc, struct node *n)
 	resolve(sc, n->u.foreach.body, 0);
 }
 
+/*
+ * A whole array or aggregate by its name, a scalar, or elements by keys with
+ * wildcards.
+ */
 static void resolve_delete(struct scope *sc, struct node *n)
 {
 	struct node *a = n->u.unary.a;
@@ -642,7 +677,7 @@ static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
 	enum oper op = n->u.binary.op;
 	unsigned use = USE_WRITE;
 
-	if (value_assign(sc, n))
+	if (value_assign(sc, n)) /* $value = ... */
 		return resolve_call(sc, n);
 	/* A sum that nobody looks at does not count as reading the variable. */
 	if (op == OPER_FEED)
@@ -653,6 +688,7 @@ static void resolve_assign(struct scope *sc, struct node *n, bool is_stmt)
 	resolve(sc, n->u.binary.b, USE_READ);
 	if (op != OPER_SET)
 		return;
+	/* Pointers' types go along with plain assignments only. */
 	if (n->u.binary.a->kind == N_NAME)
 		target_assigned(sc->s, n->u.binary.a->u.name.var,
 				n->u.binary.b);
@@ -680,6 +716,7 @@ static void resolve_in(struct scope *sc, struct node *n)
 	note_use(sc, v, USE_READ);
 }
 
+/* A bare value has no samples. */
 static void resolve_stat_operand(struct scope *sc, struct node *a)
 {
 	if (a->kind == N_NAME || a->kind == N_INDEX)
@@ -688,6 +725,10 @@ static void resolve_stat_operand(struct scope *sc, struct node *a)
 		complain(sc->s->c, TYPE_INVALID, &a->span, "long");
 }
 
+/*
+ * Patterns are compiled here, so that mistakes in them are reported with the
+ * names'.
+ */
 static void resolve_match(struct scope *sc, struct node *n)
 {
 	struct compile *c = sc->s->c;
@@ -701,7 +742,10 @@ static void resolve_match(struct scope *sc, struct node *n)
 		complain(c, REGEX_BAD, &n->u.match.pattern_span, pos, msg);
 }
 
-/* @kderef(size, address) is the built-in that reads memory. */
+/*
+ * @kderef(size, address) is the built-in that reads memory. The arguments
+ * change places: the word has the size first.
+ */
 static void resolve_deref(struct scope *sc, struct node *n, enum builtin_id id)
 {
 	node_list args = n->u.atword.args;
@@ -768,6 +812,7 @@ static void resolve_target(struct scope *sc, struct node *n)
 	target_resolve(sc, n);
 }
 
+/* use matters for variables only. */
 static void resolve(struct scope *sc, struct node *n, unsigned use)
 {
 	struct node *a;
@@ -792,6 +837,7 @@ static void resolve(struct scope *sc, struct node *n, unsigned use)
 	case N_EXPR:
 		a = n->u.unary.a;
 		if (a->kind == N_ASSIGN)
+			/* the value of the assignment is not used */
 			resolve_assign(sc, a, true);
 		else if (a->kind == N_INCDEC)
 			resolve_lvalue(sc, a->u.incdec.a, USE_WRITE, &a->span);
@@ -801,6 +847,7 @@ static void resolve(struct scope *sc, struct node *n, unsigned use)
 	case N_IF:
 	case N_TERNARY:
 		if (prune(sc, n))
+			/* n is now the branch that is left */
 			resolve(sc, n, use);
 		else
 			node_each_child(n, child_resolve, sc);
@@ -877,6 +924,7 @@ void resolve_operand(struct scope *sc, struct node *n)
 	resolve(sc, n, USE_READ);
 }
 
+/* The condition first: it must not see the handler's locals. */
 void resolve_probe(struct sema *s, struct probe *p)
 {
 	struct scope sc;
@@ -914,6 +962,7 @@ void resolve_function(struct sema *s, struct function *f)
 		vec_push(s->c->a, &f->locals, sc.list.v.v[i]);
 }
 
+/* Resolving adds functions and (for @entry) probes: until there is no more. */
 void resolve_new(struct sema *s)
 {
 	struct program *p = s->p;

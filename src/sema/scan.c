@@ -16,6 +16,7 @@ struct word {
 	size_t len; /* 0: the end */
 };
 
+/* A position in the text, and whom to tell. */
 struct scan {
 	const char *at, *end;
 	scan_fn fn;
@@ -110,6 +111,7 @@ static struct word peek(struct scan *s)
 	return w;
 }
 
+/* After a {: up to its }. */
 static void skip_block(struct scan *s)
 {
 	unsigned depth = 1;
@@ -125,6 +127,10 @@ static void skip_block(struct scan *s)
 	}
 }
 
+/*
+ * Punctuation where a name should be is a mistake, which the parser will
+ * report.
+ */
 static void tell(struct scan *s, enum tapset_kind k, struct word w)
 {
 	if (w.len && (isalpha((unsigned char)*w.s) || *w.s == '_'))
@@ -153,7 +159,10 @@ static void globals(struct scan *s, bool is_private)
 	}
 }
 
-/* probe NAMES = NAMES = points {: up to the body. */
+/*
+ * probe NAMES = NAMES = points {: up to the body. Only the first component of
+ * each name counts: that is what a point starts with.
+ */
 static void probe(struct scan *s)
 {
 	bool first = true; /* component of a point */
@@ -179,6 +188,10 @@ static void probe(struct scan *s)
 	}
 }
 
+/*
+ * Words outside of any declaration are passed over: it need not be right, since
+ * the parser reads the file that is taken.
+ */
 void scan_names(const char *text, size_t len, scan_fn fn, void *ctx)
 {
 	struct scan s = {.at = text, .end = text + len, .fn = fn, .ctx = ctx};
@@ -210,6 +223,6 @@ void scan_names(const char *text, size_t len, scan_fn fn, void *ctx)
 			tell(&s, TAPSET_MACRO, next(&s));
 			skip_past(&s, "%)");
 		}
-		is_private = false;
+		is_private = false; /* it holds for one declaration */
 	}
 }

@@ -16,7 +16,11 @@ enum tapset_kind {
 	TAPSET_KINDS
 };
 
-/* Calls fn for each name; the name is not terminated. */
+/*
+ * Calls fn for each name; the name is not terminated. text is that of one file;
+ * nothing is allocated, so the build tool can use it, too. Names may come more
+ * than once.
+ */
 typedef void (*scan_fn)(void *ctx, enum tapset_kind kind, const char *name,
 			size_t len);
 void scan_names(const char *text, size_t len, scan_fn fn, void *ctx);

@@ -23,8 +23,16 @@ const struct source *sema_source_of(const struct span *at)
 	return at->src;
 }
 
+bool sema_in_library(const struct node *n)
+{
+	const struct source *src = sema_source_of(&n->span);
+
+	return !src || src->is_library;
+}
+
 /* --- declarations --------------------------------------------------------- */
 
+/* Makes the entry at the first use. */
 static struct name_vars *vars_named(struct sema *s, const char *name)
 {
 	struct name_vars *nv = map_get(s->vars, name);
@@ -36,7 +44,11 @@ static struct name_vars *vars_named(struct sema *s, const char *name)
 	return nv;
 }
 
-/* Is there a declaration already that this one clashes with? */
+/*
+ * Is there a declaration already that this one clashes with? Of one file's
+ * names only the first counts; a script's name hides a library's without
+ * clashing.
+ */
 static bool clashes(struct sema *s, const struct name_vars *nv,
 		    const struct decl_global *g)
 {
@@ -77,12 +89,13 @@ struct var *sema_add_global(struct sema *s, const struct decl_global *g)
 	v->wrap = g->wrap;
 	v->size = g->size;
 	v->init = g->init;
-	v->arity = -1;
+	v->arity = -1; /* until its first use */
 	v->index = s->decls++;
 	vec_push(s->c->a, &nv->list, v);
 	return v;
 }
 
+/* Functions of one name are overloads: they never clash. */
 static void add_function(struct sema *s, struct decl_function *d)
 {
 	struct name_fns *nf = map_get(s->fns, d->name);
@@ -94,7 +107,10 @@ static void add_function(struct sema *s, struct decl_function *d)
 	vec_push(s->c->a, &nf->list, d);
 }
 
-/* An alias' name: plain words. */
+/*
+ * An alias' name: plain words. Components of it cannot have arguments, as what
+ * follows the name is passed on.
+ */
 static bool good_alias(struct sema *s, const struct decl_probe *d)
 {
 	unsigned i, k;
@@ -113,6 +129,10 @@ static bool good_alias(struct sema *s, const struct decl_probe *d)
 	return true;
 }
 
+/*
+ * Probes are only noted as aliases here; the others wait for
+ * alias_expand_new().
+ */
 void sema_add_file(struct sema *s, struct file *f)
 {
 	unsigned i;
@@ -155,7 +175,10 @@ static void collect_globals(struct sema *s)
 		p->globals.v[i]->index = i;
 }
 
-/* What is left once code that does nothing is gone. */
+/*
+ * What is left once code that does nothing is gone. Folding has decided again
+ * who is read and written.
+ */
 static void drop_globals(struct program *p)
 {
 	unsigned i, k = 0;
@@ -171,6 +194,7 @@ static void drop_globals(struct program *p)
 	p->globals.n = k;
 }
 
+/* Once before folding, whose bit sets need indices, and after each change. */
 static void number(struct program *p)
 {
 	unsigned i;
@@ -189,6 +213,9 @@ static void bad_value(struct sema *s, const struct name_value *nv,
 	complain(s->c, GLOBAL_VALUE, NULL, nv->name, nv->value, why);
 }
 
+/*
+ * strtoll() with base 0 takes what the language takes: decimal, 0x, and octal.
+ */
 static void set_global(struct sema *s, struct var *v,
 		       const struct name_value *nv)
 {
@@ -226,14 +253,20 @@ static void set_globals(struct sema *s)
 		for (k = 0; all && k < all->list.n; k++) {
 			struct var *v = all->list.v[k];
 
+			/*
+			 * a library's global that was never asked for is none
+			 * to the user
+			 */
 			if (v->is_library && !v->ref_order)
 				continue;
 			found = true;
+			/* otherwise it is gone: no mistake */
 			if (v->is_read || v->is_written)
 				set_global(s, v, nv);
 		}
 		for (k = 0; !found && k < map_count(s->vars); k++) {
 			map_at(s->vars, k, &name);
+			/* hidden names have a dot inside */
 			if (!strchr(name, '.'))
 				near_names_add(&nn, name);
 		}
@@ -268,10 +301,12 @@ struct sema *sema_new(struct compile *c, struct file **files, unsigned nfiles)
 	return s;
 }
 
+/* For -L: types of an alias' variables. */
 void sema_types(struct sema *s)
 {
 	struct program *p = s->p;
 
+	/* Resolving names files of the library, whose probes may name more. */
 	do {
 		alias_expand_new(s);
 		resolve_new(s);
@@ -295,6 +330,7 @@ struct program *sema_run(struct compile *c, struct file **files,
 	target_late(s);
 	if (!p->probes.n && !diags_errors(c->diag))
 		complain(c, NO_PROBES, NULL);
+	/* Later passes rely on names being resolved. */
 	if (diags_errors(c->diag))
 		return p;
 	collect_globals(s);
@@ -313,7 +349,7 @@ struct program *sema_run(struct compile *c, struct file **files,
 	width_program(s);
 	if (log_on(&c->log, LOG_SEMA, 1))
 		program_print_widths(p, stderr);
-	number(p);
+	number(p); /* autoprint has added one */
 	if (!diags_errors(c->diag))
 		p->exclusion = exclusion_analyse(c, p);
 	return p;

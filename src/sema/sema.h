@@ -29,6 +29,7 @@ struct name_fns {
 	fn_decl_list list;
 };
 
+/* What the passes share; it lives in c's arena until the program is made. */
 struct sema {
 	struct compile *c;
 	struct program *p;
@@ -83,11 +84,26 @@ struct var *sema_add_global(struct sema *s, const struct decl_global *g);
 /* The file that a token was written in (macros: where they were called). */
 const struct source *sema_source_of(const struct span *at);
 const char *type_name(enum type t);
+/* The variable that a name or an element of an array is of; else NULL. */
+static inline struct var *node_var(const struct node *n)
+{
+	if (n->kind == N_NAME)
+		return n->u.name.var;
+	return n->kind == N_INDEX ? n->u.index.var : NULL;
+}
+/* Of the library, or made by tally itself: nothing to tell the user about. */
+bool sema_in_library(const struct node *n);
 
 /* --- alias.c */
-/* Probes of the files that were added since the last call. */
+/*
+ * Probes of the files that were added since the last call. Appended to
+ * s->p->probes, with bodies and conditions cloned.
+ */
 void alias_expand_new(struct sema *s);
-/* One point with no body: for -l. */
+/*
+ * One point with no body: for -l. Appended to out: no messages for what is not
+ * there.
+ */
 void alias_expand_point(struct sema *s, struct point *pt, probe_list *out);
 
 /* --- resolve.c */
@@ -98,6 +114,7 @@ void resolve_probe(struct sema *s, struct probe *p);
 void resolve_function(struct sema *s, struct function *f);
 /* A node that was made while its scope is being resolved. */
 void resolve_operand(struct scope *sc, struct node *n);
+/* NULL: there is none of that name that a file (from) sees. */
 struct var *resolve_global(struct sema *s, const char *name,
 			   const struct source *from);
 /* A local of its own, that no script name can reach. */
@@ -146,6 +163,9 @@ void fold_program(struct sema *s);
 /* Number that a folded expression is, or false. */
 bool fold_number(const struct node *n, int64_t *ret);
 
+/*
+ * Sets types of all variables, functions and nodes; reports what contradicts.
+ */
 /* --- infer.c */
 void infer_program(struct sema *s);
 /* Types one probe that was made after the others (autoprint). */
@@ -163,6 +183,7 @@ void walk_nodes(struct node *n, void (*fn)(struct node *n, void *ctx),
 void walk_program(struct program *p, void (*fn)(struct node *n, void *ctx),
 		  void *ctx);
 
+/* Needs types. Completes var.agg: what is asked of each aggregate. */
 /* --- check.c */
 void check_program(struct sema *s);
 
@@ -170,6 +191,7 @@ void check_program(struct sema *s);
 void width_program(struct sema *s);
 
 /* --- autoprint.c */
+/* Before widths are known: what it prints is a use, too. */
 void autoprint_add(struct sema *s);
 
 /* --- near.c */

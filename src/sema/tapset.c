@@ -12,6 +12,10 @@
 #include "probe/probe.h"
 #include "sema/embedded.h"
 
+/*
+ * One file; read in whole when it is found, parsed when one of its names is
+ * wanted.
+ */
 struct lib_file {
 	const char *name, *text;
 	size_t len;
@@ -30,7 +34,7 @@ struct tapset {
 	struct macros *macros;
 	VEC(struct lib_file) files; /* of -I, then the embedded ones */
 	VEC(struct dir_name) names; /* of -I */
-	unsigned first_embedded;
+	unsigned first_embedded; /* index in files */
 	unsigned scanning; /* index of the file being scanned */
 };
 
@@ -65,6 +69,7 @@ static bool ends_in(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
+/* scan_names() calls it: ctx is the library. */
 static void add_name(void *ctx, enum tapset_kind kind, const char *name,
 		     size_t len)
 {
@@ -82,6 +87,7 @@ static int is_library_file(const struct dirent *de)
 	return ends_in(de->d_name, ".stp") || ends_in(de->d_name, ".stpm");
 }
 
+/* In alphabetical order, so that a directory means the same everywhere. */
 static void add_dir(struct tapset *t, const char *dir)
 {
 	struct dirent **list;
@@ -117,6 +123,10 @@ struct tapset *tapset_new(struct compile *c)
 	struct tapset *t = arena_new_of(c->a, struct tapset);
 	unsigned i;
 
+	/*
+	 * Directories first: their files go before the embedded ones of the
+	 * same names.
+	 */
 	t->c = c;
 	for (i = 0; i < c->set.include_dirs.n; i++)
 		add_dir(t, c->set.include_dirs.v[i]);
@@ -135,6 +145,7 @@ struct tapset *tapset_new(struct compile *c)
 
 /* --- reading -------------------------------------------------------------- */
 
+/* A source of its own for each file: messages and private names go by it. */
 static struct source *open_source(struct tapset *t, const struct lib_file *f)
 {
 	struct source *src;
@@ -211,6 +222,10 @@ static unsigned lower_bound(enum tapset_kind kind, const char *name)
 	return lo;
 }
 
+/*
+ * Usually none or one: the index is by exact names. Wildcards look at all of
+ * the kind.
+ */
 void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
 		 file_list *out)
 {

@@ -24,7 +24,10 @@ struct macros *tapset_macros(struct tapset *t);
 typedef VEC(struct file *) file_list;
 void tapset_need(struct tapset *t, enum tapset_kind kind, const char *name,
 		 file_list *out);
-/* Calls fn for each name of a kind. */
+/*
+ * Calls fn for each name of a kind. In order of files, then alphabetical; names
+ * may come twice.
+ */
 void tapset_names(struct tapset *t, enum tapset_kind kind,
 		  void (*fn)(void *ctx, const char *name), void *ctx);
 

@@ -10,16 +10,19 @@
 #include "types/ctype.h"
 #include "types/types.h"
 
+/* Without one, $x has no meaning here. */
 static bool has_family(const struct scope *sc)
 {
 	return sc->probe && sc->probe->family && sc->probe->family->target;
 }
 
+/* @cast, @var: of every probe. */
 static bool is_free(const struct node *n)
 {
 	return n->u.target.name && n->u.target.name[0] == '@';
 }
 
+/* Only pointers say something about a value that is assigned. */
 static const struct ctype *pointer_type(const struct access *a)
 {
 	const struct ctype *t = a ? a->type : NULL;
@@ -29,6 +32,9 @@ static const struct ctype *pointer_type(const struct access *a)
 
 /* --- what values point to ------------------------------------------------- */
 
+/*
+ * of expressions in expressions; circles of variables are found by `visiting`
+ */
 enum { CTYPE_DEPTH = 64 };
 
 static const struct ctype *value_type(struct sema *s, const struct node *n);
@@ -215,6 +221,10 @@ static void skip_bad(struct node *n)
 	n->u.num = 0;
 }
 
+/*
+ * An arrow on a variable that has no type yet waits until everything is
+ * resolved.
+ */
 static int resolve_arrow(struct scope *sc, struct node *n, bool quiet)
 {
 	struct sema *s = sc->s;
@@ -262,6 +272,7 @@ static bool retry(struct sema *s, struct node *n)
 	return true;
 }
 
+/* Each round may give types to variables on which others wait. */
 void target_late(struct sema *s)
 {
 	unsigned i, left, before;
@@ -282,7 +293,10 @@ void target_late(struct sema *s)
 	s->late.n = 0;
 }
 
-/* $param in a .return handler that only its entry has is @entry($param). */
+/*
+ * $param in a .return handler that only its entry has is @entry($param). Tried
+ * in silence with a copy, since a failed try leaves nodes half changed.
+ */
 static bool becomes_entry(struct scope *sc, struct node *n)
 {
 	struct arena *a = sc->s->c->a;
@@ -311,6 +325,7 @@ bool target_waits(const struct scope *sc, const struct node *n)
 	return is_var_address(sc, n);
 }
 
+/* skip_badvars: with --skip-badvars mistakes are silent and the value is 0. */
 void target_resolve(struct scope *sc, struct node *n)
 {
 	bool quiet = sc->s->c->set.skip_badvars && !sc->trial;
@@ -354,6 +369,10 @@ bool target_returnval(struct scope *sc, struct node *n)
 	return true;
 }
 
+/*
+ * Tries it on a copy, with messages held back, and looks whether there were
+ * any.
+ */
 bool target_defined(struct scope *sc, struct node *n)
 {
 	struct compile *c = sc->s->c;

@@ -26,6 +26,7 @@ static bool is_plain(struct scope *sc, const struct node *n)
 	return false;
 }
 
+/* arg NULL: without one. */
 static void becomes_call(struct scope *sc, struct node *n, enum builtin_id id,
 			 struct node *arg)
 {
@@ -37,6 +38,10 @@ static void becomes_call(struct scope *sc, struct node *n, enum builtin_id id,
 		vec_push(sc->s->c->a, &n->u.call.args, arg);
 }
 
+/*
+ * An assignment that is wrong becomes a call all the same, so that nothing else
+ * is reported about it.
+ */
 bool value_assign(struct scope *sc, struct node *n)
 {
 	struct node *a = n->u.binary.a, *b = n->u.binary.b;

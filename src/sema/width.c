@@ -8,16 +8,17 @@
 
 #include "sema/sema.h"
 
-enum { ROUNDS_BEFORE_CAP = 6 };
+enum { ROUNDS_BEFORE_CAP = 6 }; /* most chains of assignments are shorter */
 
 struct width {
 	struct compile *c;
 	struct function *fn;
 	uint32_t cap;    /* MAXSTRINGLEN, rounded up */
 	uint32_t probes; /* longest that pp(), pn() and the like return */
-	bool changed, to_cap;
+	bool changed, to_cap; /* to_cap: whatever grows goes to the cap */
 };
 
+/* In words of 8 bytes, in which strings are moved. */
 static uint32_t round_up(uint64_t n)
 {
 	return (uint32_t)((n + 7) & ~7ull);
@@ -30,7 +31,7 @@ static uint32_t capped(const struct width *w, uint64_t n)
 	return r > w->cap ? w->cap : (uint32_t)r;
 }
 
-/* Raises *at to n. */
+/* Raises *at to n. Never shrinks: so the rounds end. */
 static void grow(struct width *w, uint32_t *at, uint32_t n)
 {
 	if (n > w->cap)
@@ -43,7 +44,10 @@ static void grow(struct width *w, uint32_t *at, uint32_t n)
 	w->changed = true;
 }
 
-/* Longest text that n can be, without the NUL. */
+/*
+ * Longest text that n can be, without the NUL. Literals and sums of them are
+ * known exactly; of all else the width is.
+ */
 static uint64_t length(const struct node *n)
 {
 	if (n->kind == N_STR)
@@ -53,6 +57,7 @@ static uint64_t length(const struct node *n)
 	return n->width ? n->width - 1 : 0;
 }
 
+/* w: of the field. arg NULL: reported before. */
 static uint64_t conv_length(const struct fmt_part *p, const struct node *arg)
 {
 	uint64_t n, w = p->width > 0 ? (uint64_t)p->width : 0;
@@ -63,13 +68,13 @@ static uint64_t conv_length(const struct fmt_part *p, const struct node *arg)
 		if (p->prec >= 0 && (uint64_t)p->prec < n)
 			n = (uint64_t)p->prec;
 		break;
-	case 'c':
+	case 'c': /* the longest escape of %#c */
 		n = 4;
 		break;
 	case 'b':
 		n = 8;
 		break;
-	case 'm':
+	case 'm': /* memory, as much as fits */
 	case 'M':
 		n = UINT16_MAX;
 		break;
@@ -108,6 +113,7 @@ static uint64_t format_length(const struct width *w, const struct node *n)
 	return sum;
 }
 
+/* Every overload may be the one that runs. */
 static void call_width(struct width *w, struct node *n)
 {
 	const struct builtin *b = n->u.call.builtin;
@@ -134,6 +140,9 @@ static void call_width(struct width *w, struct node *n)
 		n->width = round_up((uint64_t)b->width);
 }
 
+/*
+ * A key is as wide as the widest that is ever looked up: all have one layout.
+ */
 static void keys_width(struct width *w, struct var *v, node_list *l)
 {
 	unsigned i;
@@ -143,20 +152,11 @@ static void keys_width(struct width *w, struct var *v, node_list *l)
 			grow(w, &v->key_width[i], l->v[i]->width);
 }
 
-/* The variable that an lvalue names. */
-static struct var *named(const struct node *n)
-{
-	if (n->kind == N_NAME)
-		return n->u.name.var;
-	if (n->kind == N_INDEX)
-		return n->u.index.var;
-	return NULL;
-}
-
+/* The node has the variable's width, so that its copy is whole. */
 static void assign_width(struct width *w, struct node *n)
 {
 	struct node *a = n->u.binary.a, *b = n->u.binary.b;
-	struct var *v = named(a);
+	struct var *v = node_var(a);
 
 	if (n->type != TY_STRING || !v)
 		return;
@@ -180,18 +180,19 @@ static void foreach_width(struct width *w, struct node *n)
 	for (i = 0; i < n->u.foreach.keys.n && i < KEYS_MAX; i++) {
 		struct node *k = n->u.foreach.keys.v[i];
 
-		if (v->key_type[i] == TY_STRING && named(k))
-			grow(w, &named(k)->width, v->key_width[i]);
+		if (v->key_type[i] == TY_STRING && node_var(k))
+			grow(w, &node_var(k)->width, v->key_width[i]);
 	}
 	if (n->u.foreach.value && v->type == TY_STRING)
-		grow(w, &named(n->u.foreach.value)->width, v->width);
+		grow(w, &node_var(n->u.foreach.value)->width, v->width);
 }
 
 static int visit(struct node **child, void *ctx);
 
+/* Children first. Sets width, and raises that of what it is assigned to. */
 static void node_width(struct width *w, struct node *n)
 {
-	struct var *v = named(n);
+	struct var *v = node_var(n);
 	struct function *f;
 
 	node_each_child(n, visit, w);
@@ -236,9 +237,9 @@ static void node_width(struct width *w, struct node *n)
 		if (f && n->u.unary.a && f->type == TY_STRING)
 			grow(w, &f->width, n->u.unary.a->width);
 		break;
-	case N_TRY:
+	case N_TRY: /* a message can be any text */
 		if (n->u.try.name)
-			grow(w, &named(n->u.try.name)->width, w->cap);
+			grow(w, &node_var(n->u.try.name)->width, w->cap);
 		break;
 	default:
 		if (n->type == TY_STRING && !n->width)
@@ -254,6 +255,7 @@ static int visit(struct node **child, void *ctx)
 	return 0;
 }
 
+/* 8 bytes hold "", and one word is the least that is moved. */
 static void start_var(struct width *w, struct var *v)
 {
 	unsigned i;
@@ -269,6 +271,7 @@ static void start_var(struct width *w, struct var *v)
 		v->width = capped(w, str_len(v->init.str) + 1);
 }
 
+/* Callees before handlers: results are wide before they are used. */
 static void round_over(struct width *w, struct program *p)
 {
 	unsigned i;
@@ -305,6 +308,10 @@ static uint32_t longest_point(const struct width *w, const struct program *p)
 	return capped(w, most + 1);
 }
 
+/*
+ * All variables start small and grow; the order of rounds does not change what
+ * comes out but for the cap.
+ */
 void width_program(struct sema *s)
 {
 	struct width w = {.c = s->c};

@@ -25,6 +25,7 @@ static const struct {
 #include "sema/constant.def"
 };
 
+/* The number that the word names. A type's enumerator goes before a macro. */
 static bool constant(struct compile *c, const struct node *n, int64_t *ret)
 {
 	const struct node *a =
@@ -87,7 +88,10 @@ static int by_value(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* A tree of comparisons: few for each value, and one statement in all. */
+/*
+ * A tree of comparisons: few for each value, and one statement in all. n is 1
+ * at least. The text is that of one expression of the language.
+ */
 static void put_choice(FILE *f, const struct cconst *k, unsigned n)
 {
 	if (n == 1) {
@@ -122,7 +126,10 @@ static unsigned sort_constants(struct compile *c, const struct ctype *t,
 	return n;
 }
 
-/* The function that gives a value's name; made once for each enum. */
+/*
+ * The function that gives a value's name; made once for each enum. Source text
+ * is made and parsed: less code than syntax trees, and --dump shows it.
+ */
 static const char *name_function(struct sema *s, const struct ctype *t)
 {
 	struct compile *c = s->c;
@@ -156,6 +163,9 @@ static const char *name_function(struct sema *s, const struct ctype *t)
 	return name;
 }
 
+/*
+ * By name, or from the type of the value itself. NULL: no enum, or none known.
+ */
 static const struct ctype *enum_type(struct scope *sc, const struct node *n)
 {
 	struct compile *c = sc->s->c;
@@ -267,7 +277,7 @@ void word_resolve(struct scope *sc, struct node *n)
 		resolve_register(sc, n, false);
 	} else if (!strcmp(word, "@uregister")) {
 		resolve_register(sc, n, true);
-	} else if (!strcmp(word, "@perf")) {
+	} else if (!strcmp(word, "@perf")) { /* counters of the hardware */
 		complain(c, NO_COUNTER, &n->span);
 		become_number(n, 0);
 	} else {
