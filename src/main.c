@@ -137,28 +137,12 @@ static bool shows(const struct passes *p, enum dump bit)
 	return p->o->dump & bit;
 }
 
-/*
- * Warns of script arguments that nothing used. What looks like an option behind
- * the script is one of them: users of other tracers expect it to work there.
- */
+/* Warns of script arguments that nothing used. */
 static void check_args(struct compile *c)
 {
-	bool helped = false;
-	struct diag *d;
-	unsigned i;
-
-	for (i = 0; i < c->set.args.n; i++) {
-		if (c->set.args_used[i])
-			continue;
-		d = complain(c, UNUSED_ARG, NULL, i + 1, i + 1);
-		if (helped || *c->set.args.v[i] != '-')
-			continue;
-		diag_help(c->diag, d,
-			  "%s behind the script is an argument of the script; "
-			  "put options of tally before it",
-			  c->set.args.v[i]);
-		helped = true;
-	}
+	for (unsigned i = 0; i < c->set.args.n; i++)
+		if (!c->set.args_used[i])
+			complain(c, UNUSED_ARG, NULL, i + 1, i + 1);
 }
 
 /* A pass: true when the next one may run. */
