@@ -13,6 +13,7 @@
 
 #include "stat/grid.h"
 
+/* The plan of the aggregate that the instruction is about. */
 static const struct plan_global *global(struct emit *e)
 {
 	return &e->plan->globals[e->ins->global->index];
@@ -23,6 +24,7 @@ static void use_bank(struct emit *e, struct cell_at *at, int tmp)
 {
 	int base = emit_pseudo(e, PS_BANK, tmp);
 
+	/* the offset of the last word of the cell must fit, too */
 	if (at->off + at->cell->off[CF_COUNT] + 4096 <= INT16_MAX) {
 		at->base = base;
 		return;
@@ -33,6 +35,10 @@ static void use_bank(struct emit *e, struct cell_at *at, int tmp)
 	at->off = 0;
 }
 
+/*
+ * One slot per feeding program, so nobody else writes it but the program itself
+ * where it can be preempted.
+ */
 static void add_scalar(struct emit *e)
 {
 	const struct plan_global *g = global(e);
@@ -68,6 +74,7 @@ static void find_map(struct emit *e, uint32_t map, uint32_t t, unsigned none)
 	asm_mov(e->as, R1, R0);
 }
 
+/* Where in RODATA n zero bytes lie: a new element's value. */
 static uint32_t zeroes(struct emit *e, uint32_t n)
 {
 	return plan_rodata(e->c, e->plan, arena_alloc(e->c->a, n), n);
@@ -115,7 +122,7 @@ static void count_key(struct emit *e, uint32_t map)
 	uint32_t half = e->plan->maps.v[map].max_entries / 2;
 	unsigned below = asm_label(e->as);
 
-	if (!g->early)
+	if (!g->early) /* only where keys decide when to drain */
 		return;
 	asm_value(e->as, R1, MAP_CONTROL, off);
 	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
@@ -142,6 +149,7 @@ static void count_key(struct emit *e, uint32_t map)
 	asm_bind(e->as, below);
 }
 
+/* The key for a helper: its address in reg. */
 static void key_addr(struct emit *e, int reg, struct key_at key)
 {
 	if (!key.saved) {
@@ -152,6 +160,10 @@ static void key_addr(struct emit *e, int reg, struct key_at key)
 	emit_add(e, reg, (int32_t)key.off);
 }
 
+/*
+ * See isel.h. Found, mostly: one look-up. Else inserted and looked up once
+ * more, as an insertion does not tell where the value is.
+ */
 void agg_find_or_make(struct emit *e, uint32_t map, struct key_at key,
 		      uint32_t t, unsigned none)
 {
@@ -170,6 +182,7 @@ void agg_find_or_make(struct emit *e, uint32_t map, struct key_at key,
 	asm_imm(e->as, R4, BPF_NOEXIST);
 	asm_call(e->as, KH_MAP_UPDATE);
 	asm_jifi32(e->as, BPF_JEQ, R0, 0, created);
+	/* somebody else made it meanwhile */
 	asm_jifi32(e->as, BPF_JEQ, R0, -EEXIST, again);
 	note_full(e, map, none);
 	asm_bind(e->as, created);
@@ -228,6 +241,7 @@ static void add_other(struct emit *e)
 	struct cell_at at = {
 		.cell = &g->cell, .base = R5, .atomic = g->atomic};
 
+	/* the script wants an error instead (STP_STRICT_OVERFLOW) */
 	if (e->c->set.limit[LIMIT_STP_STRICT_OVERFLOW] && e->ins->target[1]) {
 		count_full(e, false);
 		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
@@ -238,6 +252,10 @@ static void add_other(struct emit *e)
 	emit_ok(e);
 }
 
+/*
+ * Taken before the look-up: helpers lose registers, and the CPU cannot change
+ * within the handler's program but by preemption, which any shard stands.
+ */
 void agg_note_shard(struct emit *e, uint32_t t)
 {
 	struct mem m;
@@ -260,7 +278,7 @@ void agg_pick_cell(struct emit *e, uint32_t t)
 		asm_alui(e->as, BPF_MUL, R2, (int32_t)g->part.size);
 		asm_alu(e->as, BPF_ADD, R5, R2);
 	}
-	if (!g->live)
+	if (!g->live) /* in live mode both banks' cells are in one value */
 		return;
 	asm_mov(e->as, R2, emit_pseudo(e, PS_BIDX, R2));
 	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
@@ -288,6 +306,7 @@ static void find_octave(struct emit *e, const struct plan_global *g,
 	emit_save_ptr(e, R0);
 }
 
+/* Once the cell is fed: then the whole sample is in. */
 static void count_octave(struct emit *e, uint32_t low)
 {
 	struct mem m = emit_tmp_mem(e, low, R2);

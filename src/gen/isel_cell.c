@@ -16,13 +16,15 @@
 
 enum { TRIES = 32 /* of a compare-and-exchange before it is counted */ };
 
+/* State of making the code for one cell. */
 struct feed {
 	struct emit *e;
 	struct assembler *as;
 	struct cell_at at;
-	int v;
+	int v; /* register with the sample */
 };
 
+/* Fields that need more than r0 to r2 make a cell heavy (gen/emit.h). */
 bool cell_is_light(const struct cell *l)
 {
 	return !l->has[CF_MIN] && !l->has[CF_MAX] && !l->has[CF_SQ] &&
@@ -82,7 +84,10 @@ static void feed_sum(struct feed *f)
 	asm_bind(f->as, done);
 }
 
-/* Raises the word to r2 (unsigned). r0, r4 temporary. */
+/*
+ * Raises the word to r2 (unsigned). r0, r4 temporary. A lost race is tried
+ * again, as often as TRIES says; more is counted, so that the report can tell.
+ */
 static void raise_word(struct feed *f, int off)
 {
 	unsigned done = asm_label(f->as), again = asm_label(f->as);
@@ -107,6 +112,10 @@ static void raise_word(struct feed *f, int off)
 	asm_bind(f->as, done);
 }
 
+/*
+ * The minimum is kept as the maximum of the inverse: both start at 0, which is
+ * below all (stat/cell.h).
+ */
 static void feed_extremes(struct feed *f)
 {
 	const struct cell *l = f->at.cell;
@@ -179,6 +188,11 @@ static void feed_squares(struct feed *f)
 
 /* --- buckets ------------------------------------------------------------- */
 
+/*
+ * A sequence of 64 bits in which each group of six is there once: Leiserson,
+ * Prokop, Randall, Using de Bruijn Sequences to Index a 1 in a Computer Word
+ * (1998).
+ */
 static const int64_t de_bruijn = 0x03f79d71b4cb0a89;
 
 /*
@@ -195,6 +209,7 @@ static void count_bits(struct feed *f, int reg)
 	for (int n = 1; n <= 64; n++) {
 		uint64_t smeared = n == 64 ? UINT64_MAX : (1ull << n) - 1;
 
+		/* constants for all n, at the time of compilation */
 		table[(smeared * (uint64_t)de_bruijn) >> 57] = (uint8_t)n;
 	}
 	for (int k = 1; k < 64; k *= 2) {
@@ -225,6 +240,7 @@ static void bump(struct feed *f, enum cell_field c, int reg)
 	step(f, reg, off, 1, R0);
 }
 
+/* Bucket of v: its sign times the number of its bits, around HIST_LOG_ZERO. */
 static void feed_log(struct feed *f)
 {
 	absolute(f, R2, R3);
@@ -236,7 +252,7 @@ static void feed_log(struct feed *f)
 	bump(f, CF_HIST, R2);
 }
 
-/* r2 = unsigned r2 / step. */
+/* r2 = unsigned r2 / step. A shift or an immediate where they do. */
 static void divide_by(struct feed *f, int64_t by)
 {
 	if ((by & (by - 1)) == 0) {
@@ -251,9 +267,11 @@ static void divide_by(struct feed *f, int64_t by)
 	}
 }
 
+/* Bucket 0 is below lo, the last but one counts from hi on; see stat/cell.h. */
 static void feed_linear(struct feed *f)
 {
 	const struct cell *l = f->at.cell;
+	/* the bucket for all that is higher */
 	int32_t most = (int32_t)l->nbuckets - 2;
 	unsigned below = asm_label(f->as), inside = asm_label(f->as);
 	unsigned done = asm_label(f->as);
@@ -319,7 +337,10 @@ static void feed_grid(struct feed *f)
 	asm_bind(as, skip);
 }
 
-/* reg ^= reg >> k, then reg *= by. r0 is clobbered. */
+/*
+ * reg ^= reg >> k, then reg *= by. r0 is clobbered. The steps of splitmix64
+ * (Steele, Lea, Flood, OOPSLA 2014).
+ */
 static void mix(struct feed *f, int reg, int k, int64_t by)
 {
 	asm_mov(f->as, R0, reg);
@@ -364,7 +385,11 @@ static void raise_byte(struct feed *f)
 	asm_bind(as, done);
 }
 
-/* HyperLogLog: the last field fed, so the sample's register is free. */
+/*
+ * HyperLogLog: the last field fed, so the sample's register is free. The hash's
+ * lower bits choose a register, the rank is that of the first one above them
+ * (Flajolet and others, AofA 2007).
+ */
 static void feed_hll(struct feed *f)
 {
 	struct assembler *as = f->as;
@@ -376,6 +401,7 @@ static void feed_hll(struct feed *f)
 	mix(f, R2, 27, (int64_t)0x94d049bb133111eb);
 	mix(f, R2, 31, 0);
 	asm_mov(as, R3, R2);
+	/* bits of the register's number are not counted */
 	asm_alui(as, BPF_OR, R2, HLL_REGS - 1);
 	count_bits(f, R2);
 	asm_neg(as, R2);
@@ -389,10 +415,12 @@ static void feed_hll(struct feed *f)
 	raise_byte(f);
 }
 
+/* In the order of the registers they need: the last may lose the sample. */
 void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v)
 {
 	struct feed f = {.e = e, .as = e->as, .at = at};
 	const struct cell *l = at.cell;
+	/* a cell of counts alone needs no sample */
 	bool value = l->has[CF_SUM] || !cell_is_light(l);
 
 	if (value)
@@ -467,6 +495,7 @@ static void merge_squares(struct feed *f)
 	asm_bind(as, done);
 }
 
+/* See isel.h. Minima and maxima are raised, all else is added. */
 void cell_emit_merge(struct emit *e, struct cell_at at)
 {
 	struct feed f = {.e = e, .as = e->as, .at = at};

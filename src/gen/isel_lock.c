@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+/* An iteration of bpf_loop costs a call; 16 looks spread that. */
 enum {
 	LOOKS = 16,
 	GOT = 0, TIMED_OUT = 1, NESTED = 2, /* results of the slow path */
@@ -19,12 +20,17 @@ enum {
 	F_LOCK = -8, F_ME = -16, F_DEADLINE = -24, F_RESULT = -32,
 };
 
+/*
+ * In MAP_CONTROL: each lock has a cache line for itself, whose second word
+ * counts those who gave up.
+ */
 static uint32_t lock_off(unsigned group)
 {
 	return (uint32_t)(offsetof(struct control, lock) +
 			  group * sizeof(uint64_t[8]));
 }
 
+/* 0: nobody waits. */
 static int64_t patience_ns(const struct emit *e)
 {
 	const int64_t *l = e->c->set.limit;
@@ -41,12 +47,14 @@ static bool preemptible(const struct emit *e)
 	       p->prog == PROG_FEXIT;
 }
 
+/* For the time that locks are held. */
 static void stay(struct emit *e)
 {
 	if (preemptible(e))
 		asm_kfunc(e->as, KF_PREEMPT_DISABLE);
 }
 
+/* In any order: who waits for one has no other of these to wait for. */
 static void release(struct emit *e, uint32_t groups)
 {
 	for (unsigned g = 0; g < LOCK_GROUPS; g++) {
@@ -81,7 +89,11 @@ static void give_up(struct emit *e, uint32_t held, uint32_t field, bool own)
 		emit_leave(e);
 }
 
-/* `me` is in temporary t. */
+/*
+ * `me` is in temporary t. The word's upper half is set when tally itself holds
+ * the lock on that CPU: with it cleared, an equal number means that the event
+ * was caused by tally.
+ */
 static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 {
 	unsigned got = asm_label(e->as), nested = asm_label(e->as);
@@ -113,6 +125,9 @@ static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 	asm_bind(e->as, got);
 }
 
+/*
+ * In ascending order of groups, by everybody: so there is no circle of waiting.
+ */
 static void lock(struct emit *e)
 {
 	uint32_t t = emit_tmp(e, 8), held = 0;
@@ -121,7 +136,7 @@ static void lock(struct emit *e)
 	stay(e);
 	asm_call(e->as, KH_CPU);
 	asm_mov32(e->as, R0, R0);
-	asm_alui(e->as, BPF_ADD, R0, 1);
+	asm_alui(e->as, BPF_ADD, R0, 1); /* 0 means free */
 	m = emit_tmp_mem(e, t, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
 	for (unsigned g = 0; g < LOCK_GROUPS; g++) {
@@ -141,7 +156,10 @@ void isel_lock(struct emit *e)
 		release(e, e->ins->locks);
 }
 
-/* slow(r1 = lock word, r2 = me): GOT, TIMED_OUT or NESTED. */
+/*
+ * slow(r1 = lock word, r2 = me): GOT, TIMED_OUT or NESTED. One for all locks of
+ * a handler, out of the way of the usual case.
+ */
 void isel_slow_lock(struct emit *e)
 {
 	struct assembler *as = e->as;
@@ -154,7 +172,7 @@ void isel_slow_lock(struct emit *e)
 	asm_alu(as, BPF_ADD, R0, R1);
 	asm_store(as, 8, FP, F_DEADLINE, R0);
 	asm_storei(as, 8, FP, F_RESULT, TIMED_OUT);
-	asm_imm(as, R1, LOOP_MAX);
+	asm_imm(as, R1, LOOP_MAX); /* the deadline ends it much earlier */
 	asm_func(as, R2, e->f->index, e->root->slow_lock_body);
 	asm_mov(as, R3, FP);
 	asm_imm(as, R4, 0);
@@ -174,6 +192,7 @@ void isel_slow_lock_body(struct emit *e)
 	asm_mov(as, R6, R2);
 	asm_load(as, 8, R3, R6, F_LOCK);
 	asm_load(as, 8, R4, R6, F_ME);
+	/* unrolled: no counter, no jump back */
 	for (int i = 0; i < LOOKS; i++) {
 		unsigned next = asm_label(as);
 
@@ -187,7 +206,7 @@ void isel_slow_lock_body(struct emit *e)
 	asm_call(as, KH_KTIME);
 	asm_load(as, 8, R1, R6, F_DEADLINE);
 	asm_jif(as, BPF_JGE, R0, R1, end);
-	asm_imm(as, R0, 0);
+	asm_imm(as, R0, 0); /* 0: go on, 1: end the loop */
 	asm_exit(as);
 	asm_bind(as, nested);
 	asm_storei(as, 8, R6, F_RESULT, NESTED);

@@ -40,12 +40,19 @@ struct access_at {
 };
 typedef VEC(struct access_at) access_list;
 
-/* How often a path through the handler meets globals that are not quiet. */
+/*
+ * How often a path through the handler meets globals that are not quiet. More
+ * than one such meeting, and others could come between: the handler needs a
+ * lock.
+ */
 struct path {
 	unsigned n;
 	const struct access_at *first, *second;
 };
 
+/*
+ * What is found out about one probe; most, first, second are of its worst path.
+ */
 struct handler {
 	struct probe *p;
 	bool runs; /* together with others */
@@ -55,6 +62,7 @@ struct handler {
 	const struct access_at *first, *second;
 };
 
+/* What is found out about one global, by var.index. */
 struct facts {
 	bool quiet;
 	bool banked; /* an aggregate that only the host reads */
@@ -64,12 +72,13 @@ struct facts {
 	bool locked;
 	bool written;   /* by a handler that runs together with others */
 	unsigned group; /* union-find parent, then group number */
+	/* the first that needs the lock: for -v */
 	const struct handler *because;
 };
 
 /* What a call of a function comes to. */
 struct summary {
-	bool known;
+	bool known; /* false while a circle of calls is walked */
 	access_list all;
 	struct path path;
 };
@@ -77,17 +86,22 @@ struct summary {
 struct excl {
 	struct compile *c;
 	struct program *p;
-	struct handler *h;
-	struct facts *f;
+	struct handler *h; /* by probe.index */
+	struct facts *f; /* by var.index */
 	struct summary *fn; /* by function.index */
 	struct call_order order;
 	struct all_effects *effects;
-	/* the walk */
+	/*
+	 * The walk. The first pass finds all accesses, from which judge_all()
+	 * says which globals are quiet; the second counts the accesses to the
+	 * others.
+	 */
 	bool pass_two;
 	bool is_count; /* the aggregate at hand is read by @count */
 	unsigned loops;
-	access_list *all;
+	access_list *all; /* of the function or handler that is walked */
 	struct path path;
+	/* local -> itself: only ever tid(); -> the struct excl: not */
 	struct map *tid_locals;
 };
 
@@ -102,6 +116,7 @@ static int walk_child(struct node **child, void *ctx)
 
 /* --- keys ----------------------------------------------------------------- */
 
+/* A thread has its elements for itself where all keys hold its tid. */
 static bool is_tid_call(const struct node *n)
 {
 	return n->kind == N_CALL && n->u.call.builtin &&
@@ -137,6 +152,7 @@ static void note_assign(struct node *n, void *ctx)
 	} else if (n->kind == N_DELETE) {
 		v = node_var(n->u.unary.a);
 	} else if (n->kind == N_FOREACH) {
+		/* a key of an array is anything */
 		for (i = 0; i < n->u.foreach.keys.n; i++)
 			map_set_num(x->tid_locals,
 				    (uintptr_t)node_var(n->u.foreach.keys.v[i]),
@@ -152,6 +168,7 @@ static void note_assign(struct node *n, void *ctx)
 		map_set_num(x->tid_locals, (uintptr_t)v, v);
 }
 
+/* Bit i: key i of the access is tid(). */
 static unsigned tid_keys(struct excl *x, const struct node *n)
 {
 	const node_list *keys = n->kind == N_INDEX ? &n->u.index.keys
@@ -173,6 +190,7 @@ static unsigned tid_keys(struct excl *x, const struct node *n)
 static void count(struct excl *x, const struct access_at *at)
 {
 	const struct facts *f = &x->f[at->v->index];
+	/* between two steps others can come */
 	unsigned n = at->torn || !at->once ? 2 : 1;
 	struct access_at *a;
 
@@ -191,6 +209,10 @@ static void count(struct excl *x, const struct access_at *at)
 	x->path.n += n;
 }
 
+/*
+ * Notes an access. What needs several steps is torn: a string (in words), a
+ * walk over an array, an element that first pushes out another.
+ */
 static void touch(struct excl *x, struct var *v, enum kind kind,
 		  const struct node *at)
 {
@@ -210,12 +232,17 @@ static void touch(struct excl *x, struct var *v, enum kind kind,
 		count(x, &vec_last(x->all));
 }
 
+/* Keys are evaluated before the element is touched. */
 static void keys(struct excl *x, struct node *a)
 {
 	if (a->kind == N_INDEX)
 		node_each_child(a, walk_child, x);
 }
 
+/*
+ * Additions to one word are single instructions; other changes are a load and a
+ * store.
+ */
 static bool adds(enum oper op)
 {
 	return op == OPER_ADD || op == OPER_SUB;
@@ -241,6 +268,7 @@ static void assign(struct excl *x, struct node *n, bool used)
 	}
 }
 
+/* For an aggregate, deleting changes what others read or feed. */
 static void delete (struct excl *x, struct node *a)
 {
 	struct var *v = node_var(a);
@@ -278,12 +306,14 @@ static void in(struct excl *x, struct node *n)
 
 /* --- control flow --------------------------------------------------------- */
 
+/* Keeps the path that meets more globals. */
 static void worse(struct path *a, const struct path *b)
 {
 	if (b->n > a->n)
 		*a = *b;
 }
 
+/* Both lists of accesses count, but only one of the two paths is run. */
 static void branches(struct excl *x, struct node *then, struct node *other)
 {
 	struct path before = x->path, one;
@@ -297,6 +327,7 @@ static void branches(struct excl *x, struct node *then, struct node *other)
 	worse(&x->path, &one);
 }
 
+/* What is in a loop is met any number of times: at least twice. */
 static void loop(struct excl *x, struct node *n)
 {
 	if (n->u.loop.init)
@@ -359,6 +390,7 @@ static void call_unknown(struct excl *x, const struct function *f,
 	}
 }
 
+/* The summary's path is appended to the one so far. */
 static void call_known(struct excl *x, const struct summary *s)
 {
 	struct path *p = &x->path;
@@ -380,6 +412,7 @@ static void call(struct excl *x, struct node *n)
 	struct function *f;
 
 	node_each_child(n, walk_child, x);
+	/* any of the overloads may be the one */
 	for (f = n->u.call.fn; f; f = f->overload)
 		if (x->fn[f->index].known)
 			call_known(x, &x->fn[f->index]);
@@ -435,7 +468,7 @@ static void walk(struct excl *x, struct node *n)
 		walk(x, n->u.ternary.a);
 		branches(x, n->u.ternary.b, n->u.ternary.c);
 		return;
-	case N_LOGIC:
+	case N_LOGIC: /* the right side may be left out */
 		walk(x, n->u.binary.a);
 		branches(x, n->u.binary.b, NULL);
 		return;
@@ -455,6 +488,7 @@ static void walk(struct excl *x, struct node *n)
 	}
 }
 
+/* Empties the list: the second pass makes it again. */
 static void walk_start(struct excl *x, access_list *all)
 {
 	x->all = all;
@@ -496,6 +530,7 @@ static void walk_all(struct excl *x)
 		walk(x, x->p->functions.v[f]->body);
 		shorten(&x->fn[f].all);
 		x->fn[f].path = x->path;
+		/* those of circles stay unknown to each other */
 		x->fn[f].known = i < x->order.n - x->order.ncircle;
 	}
 	for (i = 0; i < x->p->probes.n; i++) {
@@ -514,6 +549,7 @@ static void walk_all(struct excl *x)
 
 /* --- rules ---------------------------------------------------------------- */
 
+/* Rule 1. */
 static bool runs_with_others(const struct probe *p)
 {
 	if (p->place == PLACE_KERNEL)
@@ -523,6 +559,7 @@ static bool runs_with_others(const struct probe *p)
 	return p->when == WHEN_TIMER || p->when >= WHEN_FILE;
 }
 
+/* Can the two be put in either order without anybody noticing? */
 static bool commute(const struct access_at *a, const struct access_at *b)
 {
 	if (a->kind != b->kind)
@@ -543,6 +580,7 @@ static bool commute(const struct access_at *a, const struct access_at *b)
  */
 static bool interrupts(const struct probe *p)
 {
+	/* as in the point: of a thread that knows what it does */
 	static const char *const of_threads[] = {
 	    "sys_enter", "sys_exit", "sched_switch", "sched_process_exec",
 	    "sched_process_exit", "sched_process_fork", "signal_deliver",
@@ -555,6 +593,7 @@ static bool interrupts(const struct probe *p)
 	if (!p->family || strcmp(p->family->name, "trace") || !s)
 		return false;
 	colon = strchr(++s, ':');
+	/* syscalls:sys_enter_read and the like */
 	if (colon && !strncmp(s, "syscalls:", 9))
 		return false;
 	s = colon ? colon + 1 : s;
@@ -567,6 +606,7 @@ static bool interrupts(const struct probe *p)
 	return true;
 }
 
+/* The host runs one handler at a time. */
 static bool together(const struct handler *a, const struct handler *b)
 {
 	if (!a->runs || !b->runs)
@@ -574,7 +614,10 @@ static bool together(const struct handler *a, const struct handler *b)
 	return !(a->on_host && b->on_host);
 }
 
-/* One representative access of each kind per (handler, global). */
+/*
+ * One representative access of each kind per (handler, global). Enough to
+ * decide whether any two of them disturb each other.
+ */
 struct seen {
 	const struct handler *h;
 	struct access_at a;
@@ -594,6 +637,10 @@ static void add_seen(struct excl *x, seen_list *l, const struct handler *h,
 	vec_push(x->c->a, l, s);
 }
 
+/*
+ * Rule 2. By tid: no other thread has the element; an interrupt has, whose
+ * handler sees the same tid.
+ */
 static void judge(struct facts *f, const seen_list *l, const struct var *v)
 {
 	bool by_tid = f->has_key && f->tids && !v->wrap;
@@ -614,6 +661,7 @@ static void judge(struct facts *f, const seen_list *l, const struct var *v)
 			    !commute(&l->v[i].a, &l->v[k].a))
 				f->quiet = false;
 	for (i = 0; i < l->n && !f->quiet; i++)
+		/* a key may be gone between two steps of another handler */
 		if (l->v[i].a.deletes && l->v[i].h->runs &&
 		    (l->v[i].a.v->type != TY_STATS ||
 		     l->v[i].a.v->mode == AGG_LIVE))
@@ -625,6 +673,7 @@ static void judge_all(struct excl *x)
 	unsigned i, k, n = x->p->globals.n;
 	seen_list *l = arena_array(x->c->a, seen_list, n + 1);
 
+	/* every access takes away what it does not have */
 	for (i = 0; i < n; i++)
 		x->f[i].tids = ~0u;
 	for (i = 0; i < x->p->probes.n; i++) {
@@ -643,6 +692,7 @@ static void judge_all(struct excl *x)
 		judge(&x->f[i], &l[i], x->p->globals.v[i]);
 }
 
+/* Union-find with path halving (Tarjan and van Leeuwen, J. ACM 31(2), 1984). */
 static unsigned find(struct excl *x, unsigned i)
 {
 	while (x->f[i].group != i)
@@ -676,6 +726,10 @@ static void join(struct excl *x)
 	}
 }
 
+/*
+ * Groups beyond the last lock share it: more is locked than has to be, never
+ * less.
+ */
 static void number_groups(struct excl *x, struct exclusion *e)
 {
 	unsigned i, n = x->p->globals.n;
@@ -699,6 +753,7 @@ static void number_groups(struct excl *x, struct exclusion *e)
 
 /* --- words ---------------------------------------------------------------- */
 
+/* "line:column" */
 static const char *place(struct excl *x, const struct span *at)
 {
 	return arena_printf(x->c->a, "%u:%u", at->line, at->col);
@@ -722,6 +777,10 @@ static const char *names_locked(struct excl *x, const struct exclusion *e,
 	return text;
 }
 
+/*
+ * Why the handler locks: its own two accesses, or another handler that needs
+ * it.
+ */
 static const char *lock_text(struct excl *x, const struct exclusion *e,
 			     const struct handler *h)
 {
@@ -750,6 +809,7 @@ static const char *lock_text(struct excl *x, const struct exclusion *e,
 			    b ? place(x, &b->p->span) : "?");
 }
 
+/* Why it does not, global by global. */
 static const char *free_text(struct excl *x, const struct handler *h)
 {
 	const char *text = "no lock", *sep = ": ";
@@ -806,6 +866,9 @@ struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 {
 	struct exclusion *e = arena_new_of(c->a, struct exclusion);
 	struct excl x = {.c = c, .p = p};
+	/*
+	 * calls_order() and agg_modes() come first: the walk asks for the mode.
+	 */
 	unsigned i, k;
 
 	x.order = calls_order(c, p);

@@ -4,13 +4,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/compile.h"
 #include "base/map.h"
+#include "base/slurp.h"
 #include "probe/probe.h"
 #include "sema/embedded.h"
+
+enum { FILE_MAX = 64 << 20 }; /* no library file is near it */
 
 /*
  * One file; read in whole when it is found, parsed when one of its names is
@@ -40,26 +45,17 @@ struct tapset {
 
 /* --- -I directories ------------------------------------------------------- */
 
-static char *slurp(struct compile *c, const char *path, size_t *ret_len)
+/* 0, or a negative errno; the text has a NUL behind it, *ret_len without. */
+static int read_text(struct compile *c, const char *path, char **ret,
+		     size_t *ret_len)
 {
-	FILE *f = fopen(path, "rb");
-	char *text = NULL;
-	size_t n = 0, cap = 0, got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
-	if (!f)
-		return NULL;
-	do {
-		if (n + 4096 > cap) {
-			text = arena_grow(c->a, text, cap, cap * 2 + 8192);
-			cap = cap * 2 + 8192;
-		}
-		got = fread(text + n, 1, 4096, f);
-		n += got;
-	} while (got);
-	fclose(f);
-	text[n] = 0;
-	*ret_len = n;
-	return text;
+	if (fd < 0)
+		return -errno;
+	rc = slurp(c->a, fd, FILE_MAX, ret, ret_len);
+	close(fd);
+	return rc;
 }
 
 static bool ends_in(const char *s, const char *end)
@@ -91,7 +87,8 @@ static int is_library_file(const struct dirent *de)
 static void add_dir(struct tapset *t, const char *dir)
 {
 	struct dirent **list;
-	int i, n;
+	char *text;
+	int i, n, rc;
 
 	n = scandir(dir, &list, is_library_file, alphasort);
 	if (n < 0) {
@@ -103,13 +100,16 @@ static void add_dir(struct tapset *t, const char *dir)
 
 		f.name = arena_printf(t->c->a, "%s/%s", dir, list[i]->d_name);
 		f.is_macros = ends_in(f.name, ".stpm");
-		f.text = slurp(t->c, f.name, &f.len);
+		rc = read_text(t->c, f.name, &text, &f.len);
 		free(list[i]);
-		if (!f.text) {
+		if (rc == -EISDIR) /* the name alone makes no file of it */
+			continue;
+		if (rc) {
 			complain(t->c, LIBRARY_DIR, NULL, f.name,
-				 strerror(errno));
+				 strerror(-rc));
 			continue;
 		}
+		f.text = text;
 		t->scanning = t->files.n;
 		vec_push(t->c->a, &t->files, f);
 		if (!f.is_macros)
