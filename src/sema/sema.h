@@ -121,6 +121,12 @@ struct var *resolve_global(struct sema *s, const char *name,
 struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 				 const char *name, enum type type);
 
+/* --- resolve_call.c */
+/* A call whose operands are not resolved yet. */
+void resolve_call(struct scope *sc, struct node *n);
+/* Notes that the program calls the built-in. */
+void resolve_builtin(struct sema *s, const struct builtin *b);
+
 /* --- words.c */
 /* @enum, @const, @enumname, registers, @perf. */
 void word_resolve(struct scope *sc, struct node *n);
