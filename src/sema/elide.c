@@ -364,101 +364,10 @@ static void stmt(struct elide *x, struct node *n)
 	}
 }
 
-/* --- never assigned ------------------------------------------------------- */
-
-struct never {
-	struct elide *x;
-	struct var **locals;
-	unsigned nlocals;
-};
-
-/*
- * Other names that were perhaps meant. At half of the letters different it is
- * another word.
- */
-static const char *similar(struct never *v, const char *name)
-{
-	struct near_names nn = {.want = name, .max = 5};
-	struct program *p = v->x->s->p;
-	unsigned i, most = (unsigned)strlen(name) / 2;
-
-	if (most < 1)
-		most = 1;
-	for (i = 0; i < v->nlocals; i++)
-		if (v->locals[i]->is_written &&
-		    str_distance(name, v->locals[i]->name) <= most)
-			near_names_add(&nn, v->locals[i]->name);
-	for (i = 0; i < p->globals.n; i++)
-		if (p->globals.v[i]->is_written &&
-		    !p->globals.v[i]->is_library &&
-		    str_distance(name, p->globals.v[i]->name) <= most)
-			near_names_add(&nn, p->globals.v[i]->name);
-	return near_names_text(v->x->c, &nn);
-}
-
-/* A local that is only read is 0 from the start. */
-static void never_node(struct node *n, void *ctx)
-{
-	struct never *v = ctx;
-	struct var *w;
-
-	if (n->kind != N_NAME)
-		return;
-	w = n->u.name.var;
-	if (!w || w->is_global || w->is_written || w->is_param || w->broken)
-		return;
-	if (!sema_in_library(n))
-		complain(v->x->c, NEVER_LOCAL, &n->span, w->name,
-			 similar(v, w->name));
-	n->kind = N_NUM;
-	n->type = TY_LONG;
-	n->u.num = 0;
-}
-
-/* Its value comes from the command line. */
-static bool is_given(const struct compile *c, const struct var *v)
-{
-	unsigned i;
-
-	for (i = 0; i < c->set.globals.n; i++)
-		if (!strcmp(c->set.globals.v[i].name, v->name))
-			return true;
-	return false;
-}
-
-/* Locals that nothing ever assigns to are 0. */
-static void never_assigned(struct elide *x)
-{
-	struct never v = {.x = x};
-	struct program *p = x->s->p;
-	unsigned i;
-
-	for (i = 0; i < p->functions.n; i++) {
-		v.locals = p->functions.v[i]->locals.v;
-		v.nlocals = p->functions.v[i]->locals.n;
-		walk_nodes(p->functions.v[i]->body, never_node, &v);
-	}
-	for (i = 0; i < p->probes.n; i++) {
-		v.locals = p->probes.v[i]->locals.v;
-		v.nlocals = p->probes.v[i]->locals.n;
-		walk_nodes(p->probes.v[i]->body, never_node, &v);
-	}
-	v.nlocals = 0;
-	for (i = 0; i < p->globals.n; i++) {
-		struct var *g = p->globals.v[i];
-
-		if (g->is_written || !g->is_read || g->is_library ||
-		    g->init.type != TY_UNKNOWN || is_given(x->c, g))
-			continue;
-		complain(x->c, NEVER_GLOBAL, &g->span, g->name,
-			 similar(&v, g->name));
-	}
-}
-
 /* --- the program ---------------------------------------------------------- */
 
 /* Indices are positions in the list: they are given again. */
-static void drop_locals(struct elide *x, struct var **v, unsigned *n)
+void drop_locals(struct var **v, unsigned *n)
 {
 	unsigned i, k = 0;
 
@@ -632,7 +541,7 @@ void fold_program(struct sema *s)
 		return;
 	}
 	count_all(p);
-	never_assigned(&x);
+	never_find(s);
 	fold_all(&x);
 	for (rounds = 0; x.changed && rounds < ROUNDS_MAX; rounds++) {
 		x.changed = false;
@@ -645,9 +554,9 @@ void fold_program(struct sema *s)
 	drop_functions(&x);
 	drop_probes(&x);
 	for (i = 0; i < p->functions.n; i++)
-		drop_locals(&x, p->functions.v[i]->locals.v,
+		drop_locals(p->functions.v[i]->locals.v,
 			    &p->functions.v[i]->locals.n);
 	for (i = 0; i < p->probes.n; i++)
-		drop_locals(&x, p->probes.v[i]->locals.v,
+		drop_locals(p->probes.v[i]->locals.v,
 			    &p->probes.v[i]->locals.n);
 }

@@ -757,6 +757,16 @@ static void settle(struct var *v)
 			v->key_type[i] = TY_LONG;
 }
 
+/* A local that nothing assigns to, and no use says what it is: 0. */
+static void never_assigned(struct infer *in, struct var **v, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (v[i]->is_open)
+			set_var(in, v[i], TY_LONG, &v[i]->span);
+}
+
 /* A global's initial value says what it is. */
 static void initial(struct infer *in, struct var *v)
 {
@@ -782,8 +792,9 @@ static void given(struct infer *in, struct var *v)
 }
 
 /*
- * Three stages: what the script says; what -G says; then the library's own
- * default. Messages come at the end, so that order does not matter.
+ * Stages: what the script says; what -G says; the library's own default; what
+ * nothing is ever assigned to. Messages come at the end, so that order does not
+ * matter.
  */
 void infer_program(struct sema *s)
 {
@@ -802,6 +813,13 @@ void infer_program(struct sema *s)
 		if (p->globals.v[i]->is_library)
 			set_var(&in, p->globals.v[i], TY_STRING,
 				&p->globals.v[i]->span);
+	fixpoint(&in);
+	for (i = 0; i < p->functions.n; i++)
+		never_assigned(&in, p->functions.v[i]->locals.v,
+			       p->functions.v[i]->locals.n);
+	for (i = 0; i < p->probes.n; i++)
+		never_assigned(&in, p->probes.v[i]->locals.v,
+			       p->probes.v[i]->locals.n);
 	fixpoint(&in);
 	in.report = true;
 	round_over(&in);

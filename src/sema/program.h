@@ -47,6 +47,7 @@ struct var {
 	unsigned index; /* in program.globals, or in the owner's locals */
 	bool is_read, is_written, is_param;
 	bool is_stats;	       /* fed or asked: known before the types */
+	bool is_open; /* never assigned; its uses say number or string */
 	bool broken;	       /* an error was reported: no more about it */
 	bool pointer_like; /* assigned from a pointer: autoprint in hex */
 	/* Auto-cast: its type as a pointer, or NULL. */

@@ -341,6 +341,8 @@ struct program *sema_run(struct compile *c, struct file **files,
 	if (!p->probes.n)
 		complain(c, NO_PROBES, NULL);
 	infer_program(s);
+	if (!diags_errors(c->diag))
+		never_settle(s);
 	set_globals(s);
 	check_program(s);
 	if (!diags_errors(c->diag))

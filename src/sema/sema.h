@@ -161,11 +161,19 @@ bool entry_reaches(struct scope *sc, const struct node *n);
 /* Once the handler is resolved: the rest of what @entry needs. */
 void entry_finish(struct scope *sc);
 
+/* --- never.c */
+/* Warns; what can only be a number becomes 0. Needs is_read, is_written. */
+void never_find(struct sema *s);
+/* Once types are known: the others become 0 or "". */
+void never_settle(struct sema *s);
+
 /* --- fold.c */
 /* Constant folding, in place. */
 void fold_node(struct compile *c, struct node *n);
 /* Folding, dead branches, elision with its warnings; empty probes are gone. */
 void fold_program(struct sema *s);
+/* Locals that are neither read nor written; parameters stay. (elide.c) */
+void drop_locals(struct var **v, unsigned *n);
 /* Number that a folded expression is, or false. */
 bool fold_number(const struct node *n, int64_t *ret);
 
