@@ -254,8 +254,31 @@ static bool session(struct emit *e)
 	}
 }
 
+/*
+ * What the kernel tells by walking from its task_struct; an event file says it
+ * in so many words, and there is no task_struct behind it.
+ */
+static bool from_event(struct emit *e)
+{
+	if (e->c->set.runtime != RUNTIME_VM)
+		return false;
+	switch (e->ins->builtin->id) {
+	case BI_PPID ... BI_SID:
+	case BI_EUID:
+	case BI_EGID:
+	case BI_PEXECNAME:
+	case BI_USER_MODE:
+		isel_host(e);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void isel_builtin(struct emit *e)
 {
+	if (from_event(e))
+		return;
 	if (who(e) || when(e) || session(e) || isel_task(e) ||
 	    isel_stack(e)) {
 		emit_ok(e);

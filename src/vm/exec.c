@@ -340,8 +340,11 @@ static bool call_helper(struct vm *vm, int64_t id, uint64_t *r)
 	unsigned i;
 
 	/* Host code copies strings with the kernel's helpers, as gen makes one
-	 * copy for both machines; bare instructions have no helpers. */
-	if (!fn || !vm->s || (id >= HOST_FIRST && vm->in_kernel) ||
+	 * copy for both machines; bare instructions have no helpers. Of the
+	 * host's own a kernel handler has one: what an event says of its
+	 * process. */
+	if (!fn || !vm->s ||
+	    (id >= HOST_FIRST && vm->in_kernel && id != HOST_BUILTIN) ||
 	    (id < HOST_FIRST && !vm->in_kernel && !sim_on_host(id))) {
 		vm_failed(vm, "call of helper %lld, which does not exist",
 			  (long long)id);

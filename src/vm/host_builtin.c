@@ -116,7 +116,8 @@ uint64_t builtin_run(struct vm *vm, enum builtin_id id,
 	/* In order of how often they are called. */
 	if (builtin_who(vm, id, b, &ret) || builtin_string(vm, id, b, &ret) ||
 	    builtin_session(vm, id, b, &ret) || builtin_time(vm, id, b, &ret) ||
-	    builtin_memory(vm, id, b, &ret) || builtin_symbol(vm, id, b, &ret))
+	    builtin_memory(vm, id, b, &ret) ||
+	    builtin_symbol(vm, id, b, &ret) || builtin_float(vm, id, b, &ret))
 		return ret;
 	/* Only registers are left: built-ins that the host cannot answer. */
 	return vm_raise(vm, b->loc,

@@ -267,6 +267,8 @@ bool builtin_string(struct vm *vm, enum builtin_id id,
 		    const struct builtin_call *b, uint64_t *ret);
 bool builtin_time(struct vm *vm, enum builtin_id id,
 		  const struct builtin_call *b, uint64_t *ret);
+bool builtin_float(struct vm *vm, enum builtin_id id,
+		   const struct builtin_call *b, uint64_t *ret);
 bool builtin_match(struct vm *vm, enum builtin_id id,
 		   const struct builtin_call *b, uint64_t *ret);
 bool builtin_who(struct vm *vm, enum builtin_id id,
