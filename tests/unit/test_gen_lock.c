@@ -95,14 +95,24 @@ TEST(exclusion)
 	kit_free(k);
 }
 
+/* As kit_load(). What runs afterwards does so on CPU 0: number 1 in a lock. */
+static int load_on_cpu0(struct kit *k)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	return kit_load(k);
+}
+
 /* A holder that never lets go: the deadline ends the wait. */
 TEST(deadline_and_nesting)
 {
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
-	int loaded = kit_load(k);
+	int loaded = load_on_cpu0(k);
 	struct control *c;
-	cpu_set_t set;
 
 	if (loaded == 1) {
 		kit_free(k);
@@ -111,9 +121,6 @@ TEST(deadline_and_nesting)
 	CHECK_EQ(loaded, 0);
 	if (!loaded) {
 		c = (struct control *)k->control;
-		CPU_ZERO(&set);
-		CPU_SET(0, &set);
-		sched_setaffinity(0, sizeof(set), &set);
 		c->lock[2][0] = 77; /* CPU 76 has the second lock */
 		CHECK_EQ(kit_run(k, NULL, 0), 0);
 		CHECK_EQ(kit_num(k, gave_up), 1);
@@ -165,9 +172,8 @@ TEST(tally_holds_it)
 {
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
-	int loaded = kit_load(k);
+	int loaded = load_on_cpu0(k);
 	struct control *c;
-	cpu_set_t set;
 
 	if (loaded == 1) {
 		kit_free(k);
@@ -176,9 +182,6 @@ TEST(tally_holds_it)
 	CHECK_EQ(loaded, 0);
 	if (!loaded) {
 		c = (struct control *)k->control;
-		CPU_ZERO(&set);
-		CPU_SET(0, &set);
-		sched_setaffinity(0, sizeof(set), &set);
 		c->lock[0][0] = LOCK_HOST | 1;
 		CHECK_EQ(kit_run(k, NULL, 0), 0);
 		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,

@@ -5,27 +5,14 @@
 #include <stdlib.h>
 
 #include "base/settings.h"
-#include "vm/op.h"
+#include "insn.h"
 #include "vm/vm.h"
 
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c),                                        \
-			   .dst_reg = (d),                                     \
-			   .src_reg = (s),                                     \
-			   .off = (o),                                         \
-			   .imm = (i)})
-#define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define MOVX(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define EXIT INSN(CODE_EXIT, 0, 0, 0, 0)
-#define LDDW(d, v)                                                             \
-	INSN(CODE_LDDW, d, 0, 0, (int32_t)(uint32_t)(uint64_t)(v)),            \
-	    INSN(0, 0, 0, 0, (int32_t)((uint64_t)(v) >> 32))
 #define ST(size, d, o, i) INSN(BPF_ST | BPF_MEM | (size), d, 0, o, i)
 #define STX(size, d, o, s) INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
 #define LDX(size, d, s, o) INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
 #define LDSX(size, d, s, o) INSN(BPF_LDX | MODE_MEMSX | (size), d, s, o, 0)
 #define ATOM(size, op, d, o, s) INSN(BPF_STX | BPF_ATOMIC | (size), d, s, o, op)
-#define CALL(i) INSN(CODE_CALL, 0, 0, 0, i)
 
 static struct compile compile;
 static struct vm *machine;

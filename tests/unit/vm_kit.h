@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "insn.h"
 #include "store/store.h"
-#include "vm/op.h"
 #include "vm/vm.h"
 
 enum { KIT_N, KIT_A, KIT_H, KIT_S, KIT_K, KIT_GLOBALS };
@@ -258,19 +258,5 @@ static inline uint64_t *kit_cell(struct kit *k, unsigned cpu, unsigned bank,
 			    k->plan.bank_off + bank * k->plan.bank_size +
 			    (other ? k->globals[KIT_K].other_off : 0));
 }
-
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c),                                        \
-			   .dst_reg = (d),                                     \
-			   .src_reg = (s),                                     \
-			   .off = (o),                                         \
-			   .imm = (i)})
-#define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define MOVX(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define EXIT INSN(CODE_EXIT, 0, 0, 0, 0)
-#define LDDW(d, v)                                                             \
-	INSN(CODE_LDDW, d, 0, 0, (int32_t)(uint32_t)(uint64_t)(v)),            \
-	    INSN(0, 0, 0, 0, (int32_t)((uint64_t)(v) >> 32))
-#define CALL(i) INSN(CODE_CALL, 0, 0, 0, i)
 
 #endif
