@@ -115,9 +115,23 @@ static double lap(struct passes *p)
 	return ms;
 }
 
+/*
+ * Mistakes that sema finds and the reference only when it translates: by
+ * themselves they fail pass 3.
+ */
+static bool is_late(const struct diags *d)
+{
+	unsigned n = diags_errors_id(d, D_PRINT_STATS) +
+		     diags_errors_id(d, D_NOT_IN_LOOP);
+
+	return n && n == diags_errors(d);
+}
+
 /* Prints what a pass found wrong; true when it must be the last. */
 static bool failed(struct passes *p, int pass)
 {
+	static const char *const names[] = {"", "parse", "analysis",
+					    "translation"};
 	struct diags *d = p->c->diag;
 	/* -W: warnings count as errors, but are shown as what they are. */
 	bool bad = diags_errors(d) ||
@@ -126,9 +140,11 @@ static bool failed(struct passes *p, int pass)
 	/* What passes printed comes before what was wrong with it. */
 	fflush(stdout);
 	diags_print(d, stderr, &p->o->style);
-	if (bad && pass <= 2)
+	if (bad && pass <= 2) {
+		pass += pass == 2 && is_late(d);
 		fprintf(stderr, "Pass %d: %s failed.  [man error::pass%d]\n",
-			pass, pass == 1 ? "parse" : "analysis", pass);
+			pass, names[pass], pass);
+	}
 	return bad;
 }
 

@@ -124,6 +124,15 @@ unsigned diags_errors(const struct diags *d)
 	       d->count[DIAG_SYSTEM];
 }
 
+unsigned diags_errors_id(const struct diags *d, enum diag_id id)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < d->list.n; i++)
+		n += d->list.v[i]->id == id && !d->list.v[i]->repeats;
+	return n;
+}
+
 unsigned diags_warnings(const struct diags *d)
 {
 	return d->count[DIAG_WARNING];

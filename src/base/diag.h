@@ -65,6 +65,8 @@ unsigned diags_mute(struct diags *d);
 bool diags_unmute(struct diags *d, unsigned since);
 unsigned diags_errors(const struct diags *d);
 unsigned diags_errors_of(const struct diags *d, enum diag_class c);
+/* Of one row. */
+unsigned diags_errors_id(const struct diags *d, enum diag_id id);
 unsigned diags_warnings(const struct diags *d);
 /* How to print: from the terminal and the options. */
 struct diag_style {

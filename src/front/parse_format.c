@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* %[flag][width][.precision][l]conversion */
+#include <limits.h>
 #include <string.h>
 
 #include "base/compile.h"
 #include "front/lex.h"
 #include "front/parse.h"
-
-/* Widths and precisions beyond this cannot be printed anyway. */
-enum { FIELD_MAX = 1000000 };
 
 /* Nothing for an empty text: parts are never empty. */
 static void add_text(struct compile *c, struct fmt *f, const char *s, size_t n)
@@ -27,12 +25,14 @@ static const char *parse_field(const char *s, int *value, bool *arg)
 		*arg = true;
 		return s + 1;
 	}
+	/* What is beyond an int cannot be printed anyway. */
 	while (*s >= '0' && *s <= '9') {
+		int digit = *s++ - '0';
+
 		if (*value < 0)
 			*value = 0;
-		if (*value < FIELD_MAX)
-			*value = *value * 10 + (*s - '0');
-		s++;
+		*value = *value > (INT_MAX - digit) / 10 ? INT_MAX
+							 : *value * 10 + digit;
 	}
 	return s;
 }

@@ -275,6 +275,7 @@ static struct ir_val call_builtin(struct build *b, struct node *n,
 	enum type t = builtin_type(bi);
 	struct ir_val ret;
 	struct ir_ins *i;
+	bool fails;
 
 	if (call_const(b, bi, &ret))
 		return ret;
@@ -282,7 +283,16 @@ static struct ir_val call_builtin(struct build *b, struct node *n,
 		emit_raise(b, args[0], 0);
 		return NOVAL;
 	}
-	i = emit_n(b, bi->flags & BF_FAIL && bi->id != BI_ABORT ?
+	fails = bi->flags & BF_FAIL && bi->id != BI_ABORT;
+	/*
+	 * The host has no registers of an event. (Its half of a kernel handler
+	 * is the kernel's code again, where they were read.)
+	 */
+	if (bi->flags & BF_REGS &&
+	    (!b->probe || b->probe->place == PLACE_HOST) &&
+	    b->f->place == PLACE_HOST)
+		fails = true;
+	i = emit_n(b, fails ?
 		   OP_BCALLE : OP_BCALL, nargs, args);
 	i->builtin = bi;
 	if (t == TY_LONG || t == TY_STRING) {

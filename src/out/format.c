@@ -7,6 +7,7 @@
 #include "out/format.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -72,7 +73,7 @@ static int star(struct operands *o)
 {
 	int64_t v = operand_num(o);
 
-	return v < 0 ? 0 : v > WIDTH_MAX ? WIDTH_MAX : (int)v;
+	return v < 0 ? 0 : v > INT_MAX ? INT_MAX : (int)v;
 }
 
 /* Blanks on the side the flag asks for. */
@@ -268,7 +269,8 @@ static int add_part(struct text *t, const struct fmt_part *p,
 		c.prec = star(o);
 	if (c.width > WIDTH_MAX)
 		c.width = WIDTH_MAX;
-	if (c.prec > WIDTH_MAX)
+	/* A dump that is too long is refused with the number as written. */
+	if (c.prec > WIDTH_MAX && c.conv != 'm' && c.conv != 'M')
 		c.prec = WIDTH_MAX;
 	switch (c.conv) {
 	case 's':

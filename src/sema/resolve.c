@@ -119,7 +119,8 @@ static void note_arity(struct scope *sc, struct var *v, unsigned n,
 	struct compile *c = sc->s->c;
 	struct diag *d;
 
-	if (v->arity == (int)n)
+	/* Too many are said to be so once. */
+	if (v->arity == (int)n || (v->broken && n > KEYS_MAX))
 		return;
 	if (v->arity >= 0) {
 		d = complain(c, ARITY, at, v->arity, (int)n);
@@ -129,6 +130,7 @@ static void note_arity(struct scope *sc, struct var *v, unsigned n,
 	}
 	if (n > KEYS_MAX) {
 		complain(c, TOO_MANY_KEYS, at);
+		v->broken = true;
 		n = KEYS_MAX;
 	}
 	v->arity = (int)n;
