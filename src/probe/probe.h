@@ -239,6 +239,12 @@ int probe_var_address(struct compile *c, struct node *n, bool quiet);
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet);
 int probe_address(struct compile *c, struct node *n, bool quiet);
+/*
+ * The files that process("PATH") in pt means, to be opened from here. 0, or -1
+ * having reported (nothing when quiet).
+ */
+int probe_programs(struct compile *c, const struct point *pt,
+		   const struct literal *process, bool quiet, name_list *ret);
 /* --dump-probe-types, docs: all patterns with their documentation. */
 void probe_types_print(FILE *f);
 /*

@@ -5,6 +5,8 @@
  * call's number through a program array: a handler runs for its own call only,
  * and any number of them costs one dispatch. The tapset makes syscall.NAME,
  * with its variables, of these points. Tags: 0 entry, 1 return.
+ * __syscall_all has no dispatcher: it is for all calls, as a rule of one
+ * program.
  *
  * Calls of 32-bit programs have numbers of their own; the dispatcher leaves
  * them out.
@@ -46,6 +48,8 @@ static const struct {
 #include "probe/syscall.def"
 #undef SYSCALL
 };
+/* All calls: no number. */
+enum { NR_ALL = -1 };
 enum { NCALLS = sizeof(calls) / sizeof(calls[0]) };
 
 /* struct probe.data */
@@ -86,6 +90,24 @@ static int expand_syscall(struct compile *c, const struct match *m,
 	return 0;
 }
 
+/* One probe for all calls of all programs: it stands for itself. */
+static int expand_all(struct compile *c, const struct match *m, probe_list *out)
+{
+	struct probe *p = family_probe(c, m);
+	struct syscall_probe *s = arena_new_of(c->a, struct syscall_probe);
+
+	s->nr = NR_ALL;
+	s->name = "";
+	s->is_return = m->pattern->tag == 1;
+	p->data = s;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_RAW_TP;
+	p->guard = GUARD_SELF;
+	p->is_return = s->is_return;
+	vec_push(c->a, out, p);
+	return 0;
+}
+
 static void suggest_syscall(struct compile *c, const struct match *m,
 			    name_list *out)
 {
@@ -102,15 +124,21 @@ static void suggest_syscall(struct compile *c, const struct match *m,
  * A register that passed an argument; it is still there on return. Both
  * tracepoints have struct pt_regs as their first word: one step reads from it.
  */
-static struct access argument(struct compile *c, unsigned i, int size,
-			      bool sign)
+static struct access register_of(struct compile *c, uint32_t off, int size,
+				 bool sign)
 {
 	struct access a = {.base = ACC_ARG, .arg = 0};
 	struct access_step s = {.load = size, .sign = sign};
 
-	s.off = call_regs[i];
+	s.off = off;
 	vec_push(c->a, &a.steps, s);
 	return a;
+}
+
+static struct access argument(struct compile *c, unsigned i, int size,
+			      bool sign)
+{
+	return register_of(c, call_regs[i], size, sign);
 }
 
 static int set_access(struct compile *c, struct node *n,
@@ -194,7 +222,12 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 			complain(c, BAD_ACCESS, &n->span, "->", "long int");
 		return -1;
 	}
-	if (!strcmp(name, "$nr")) {
+	/* On return the number is still with the registers. */
+	if (s->nr == NR_ALL && !strcmp(name, "$syscall")) {
+		a = register_of(c, REGS_NR, 8, false);
+		return set_access(c, n, &a);
+	}
+	if (s->nr != NR_ALL && !strcmp(name, "$nr")) {
 		a = (struct access){.base = ACC_CONST, .constant = s->nr};
 		return set_access(c, n, &a);
 	}
@@ -219,6 +252,9 @@ static void names_syscall(struct compile *c, struct probe *p, ctx_names *out)
 		n.name = arena_printf(c->a, "$arg%u", i);
 		vec_push(c->a, out, n);
 	}
+	n = (struct ctx_name){"$syscall", "long int", false};
+	if (s->nr == NR_ALL)
+		vec_push(c->a, out, n);
 	n = (struct ctx_name){"$return", "long int", false};
 	if (s->is_return)
 		vec_push(c->a, out, n);
@@ -360,6 +396,14 @@ static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
 	int err;
 
 	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	if (s->nr == NR_ALL) {
+		ret->link_fd = open_tracepoint(prog_fd, s->is_return);
+		if (ret->link_fd >= 0)
+			return 0;
+		err = ret->link_fd;
+		*ret_why = explain(c, err);
+		return err;
+	}
 	for (l = *kept; l; l = l->next)
 		if (l->is_return == s->is_return && !l->used[s->nr])
 			break;
@@ -406,6 +450,16 @@ const struct family family_syscall = {
     .target = target_syscall,
     .names = names_syscall,
     .suggest = suggest_syscall,
+    .attach = attach_syscall,
+    .load_opts = load_opts_syscall,
+};
+
+const struct family family_syscall_all = {
+    .name = "syscall_all",
+    .type = "utrace_syscall",
+    .expand = expand_all,
+    .target = target_syscall,
+    .names = names_syscall,
     .attach = attach_syscall,
     .load_opts = load_opts_syscall,
 };

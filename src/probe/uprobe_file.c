@@ -206,6 +206,23 @@ int uprobe_files(struct compile *c, const struct match *m,
 			     ret_spec->library->str);
 }
 
+int probe_programs(struct compile *c, const struct point *pt,
+		   const struct literal *process, bool quiet, name_list *ret)
+{
+	struct match m = {.point = pt, .quiet = quiet, .nparts = 1, .nargs = 1};
+	struct file_spec s = {0};
+	name_vec files = {0};
+
+	m.name[0] = "process";
+	m.arg[0] = process;
+	read_spec(c, &m, &s);
+	if (programs(c, &m, &s, &files))
+		return -1;
+	for (unsigned i = 0; i < files.n; i++)
+		vec_push(c->a, ret, files.v[i]);
+	return 0;
+}
+
 struct elf_file *uprobe_open(struct compile *c, const struct match *m,
 			     const struct file_spec *s, const char *path,
 			     long *ret_pid, int *ret_rc)

@@ -39,6 +39,9 @@ struct expand {
 	probe_list *out;
 	const char *derivation; /* of probes without aliases */
 	bool gave_up; /* reported: no more of it */
+	/* process("PATH").begin and the like, while their points are made. */
+	const struct point *of_program;
+	struct node *filter; /* is it this program's? */
 };
 
 /* Returns the number of probes made. */
@@ -277,9 +280,10 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	struct written w = {.handler = x->decl->body};
 	unsigned n = 0;
 
-	if (!link)
+	if (!link && !x->filter)
 		return node_clone(c->a, x->decl->body);
 	body = node_new(c->a, N_BLOCK, x->decl->body->span);
+	add_block(c, body, x->filter);
 	for (l = link; l; l = l->from) {
 		stack[n++] = l;
 		if (!l->alias->is_epilogue)
@@ -335,6 +339,8 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 		/* the outermost name is what pn() shows */
 		for (l = link; l; l = l->from)
 			p->pn = l->name;
+		if (x->of_program)
+			p->pp = p->pn = parts_text(x->c, x->of_program);
 		p->span = pt->span;
 		if (link) /* messages are about the script's own point */
 			p->span = x->decl->points.v[0]->span;
@@ -449,6 +455,7 @@ static unsigned expand_one(struct expand *x, struct point *pt,
 			   struct link *link, bool quiet)
 {
 	bool matched = false;
+	struct point *inner;
 	unsigned made = 0;
 
 	if (x->gave_up)
@@ -457,6 +464,16 @@ static unsigned expand_one(struct expand *x, struct point *pt,
 		complain(x->c, PROBES_MANY, &pt->span, PROBES_MAX);
 		x->gave_up = true;
 		return 0;
+	}
+	inner = x->of_program ? NULL : program_point(x->c, pt);
+	if (inner) {
+		if (program_filter(x->s, pt, quiet, &x->filter))
+			return 0;
+		x->of_program = pt;
+		made = expand_one(x, inner, link, quiet);
+		x->of_program = NULL;
+		x->filter = NULL;
+		return made;
 	}
 	load_aliases(x->s, pt);
 	made = expand_aliases(x, pt, link, true, quiet, &matched);

@@ -161,6 +161,19 @@ bool entry_reaches(struct scope *sc, const struct node *n);
 /* Once the handler is resolved: the rest of what @entry needs. */
 void entry_finish(struct scope *sc);
 
+/* --- life.c: probes on the life of programs, of whatever process */
+/*
+ * process("PATH").begin, process(PID).syscall, perf...process("PATH"): the
+ * point for all processes that they are made of. NULL: pt is none of these.
+ */
+struct point *program_point(struct compile *c, const struct point *pt);
+/*
+ * A statement that ends the handler in other programs. 0, or -1 having said why
+ * there is none.
+ */
+int program_filter(struct sema *s, const struct point *pt, bool quiet,
+		   struct node **ret);
+
 /* --- never.c */
 /* Warns; what can only be a number becomes 0. Needs is_read, is_written. */
 void never_find(struct sema *s);
