@@ -6,6 +6,8 @@
  */
 #include "ir/split.h"
 
+#include <assert.h>
+
 /* Instructions that computing one operand again may take. */
 enum { CHAIN_MAX = 32 };
 
@@ -270,24 +272,29 @@ static uint8_t *reach_from(struct split *s, struct ir_block *b)
 	return seen;
 }
 
-/* The memory of a process: the host can read it, too. */
-static bool is_user(const struct ir_ins *i)
+/* Memory: the host can read it, too. */
+static bool is_memory(const struct ir_ins *i)
 {
-	if (i->op == OP_ULD)
+	if (i->op == OP_ULD || i->op == OP_KLD)
 		return true;
 	if (i->op != OP_BCALL && i->op != OP_BCALLE)
 		return false;
 	switch (i->builtin->id) {
 	case BI_USER_STRING: case BI_USER_STRING2: case BI_USER_STRING_N:
 	case BI_USER_READ:
+	case BI_KERNEL_STRING: case BI_KERNEL_STRING2: case BI_KERNEL_STRING_N:
+	case BI_KERNEL_READ:
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* What no point can fetch ahead is an error; or, of a process, read when the
- * host gets there, which the user has to know. */
+/*
+ * What no point can fetch ahead is read when the host gets there, which the
+ * user has to know. Only memory is like that: what else a context has takes no
+ * operand that could be known late.
+ */
 static void not_ahead(struct split *s, struct wanted *w)
 {
 	const struct span *at = &s->ir->locs.v[w->was->loc].span;
@@ -296,10 +303,8 @@ static void not_ahead(struct split *s, struct wanted *w)
 	if (w->reported)
 		return;
 	w->reported = true;
-	if (is_user(w->was))
-		complain(s->c, READ_AFTER, at, what);
-	else
-		complain(s->c, READ_LATE, at, what);
+	assert(is_memory(w->was));
+	complain(s->c, READ_AFTER, at, what);
 }
 
 static void do_not_send(struct resume_at *p, uint32_t reg)
@@ -400,7 +405,7 @@ void split_fetch_ahead(struct split *s)
 	for (unsigned k = 0; k < s->points.n; k++)
 		fetch_for(s, s->points.v[k], want.v, want.n);
 	for (unsigned k = 0; k < want.n; k++)
-		if (want.v[k].reported && is_user(want.v[k].was))
+		if (want.v[k].reported)
 			put_back(s, &want.v[k]);
 	/* Made for the kernel's chains only, but numbers stay in step. */
 	keep_step(s);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "run/files.h"
+#include "run/peek.h"
 
 /* Texts of warn() that are told apart; later ones are printed each time. */
 enum { WARNINGS_REMEMBERED = 1024 };
@@ -296,6 +297,32 @@ static bool hook_interrupted(void *ctx)
 	return true;
 }
 
+/* Opened at the first read: few scripts have host handlers that do. */
+static struct peek *open_peek(struct session *s)
+{
+	int err;
+
+	/* A simulated run sees nothing but its events. */
+	if (!s->peek && !s->no_peek && s->c->set.runtime == RUNTIME_BPF)
+		s->peek = peek_open(&err);
+	s->no_peek = !s->peek;
+	return s->peek;
+}
+
+static int hook_read_kernel(void *ctx, uint64_t addr, void *dst, size_t n)
+{
+	struct peek *p = open_peek(ctx);
+
+	return p ? peek_read(p, addr, dst, n) : -EFAULT;
+}
+
+static uint64_t hook_task(void *ctx)
+{
+	struct peek *p = open_peek(ctx);
+
+	return p ? peek_task(p) : 0;
+}
+
 void hooks_init(struct session *s)
 {
 	s->hooks = (struct vm_hooks){
@@ -309,6 +336,8 @@ void hooks_init(struct session *s)
 		.record = hook_record,
 		.target = hook_target,
 		.interrupted = hook_interrupted,
+		.read_kernel = hook_read_kernel,
+		.task = hook_task,
 		.command = hook_command,
 		.switch_file = hook_switch_file,
 		.value = hook_value,

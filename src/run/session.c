@@ -15,6 +15,7 @@
 #include "run/files.h"
 #include "run/kern.h"
 #include "run/ledger.h"
+#include "run/peek.h"
 #include "run/result.h"
 #include "run/state.h"
 #include "types/types.h"
@@ -330,6 +331,7 @@ static void session_close(struct session *s)
 	kern_close(s);
 	loop_close(s);
 	child_close(&s->child);
+	peek_close(s->peek);
 	vm_free(s->vm);
 	if (s->store)
 		store_close(s->store);

@@ -18,6 +18,7 @@
 
 struct files;  /* run/files.h */
 struct kern;   /* run/kern.h: what is loaded into the kernel */
+struct peek;   /* run/peek.h: reads the kernel's memory */
 struct vm_who;
 
 enum state {
@@ -57,6 +58,8 @@ struct session {
 	struct timers timers;
 	struct child child;
 	struct kern *kern;	/* NULL: nothing runs in the kernel */
+	struct peek *peek;	/* NULL: no host handler has read as yet */
+	bool no_peek;		/* the kernel refuses it */
 
 	int64_t start_wall_ns;	/* when the probes started */
 

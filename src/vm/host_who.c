@@ -43,10 +43,6 @@ static bool ids(const struct vm_who *w, enum builtin_id id, uint64_t *ret)
 	case BI_CPUID:
 		*ret = w->cpu;
 		return true;
-	case BI_TASK_CURRENT:
-		/* The host has no task_struct to show. */
-		*ret = 0;
-		return true;
 	default:
 		return false;
 	}
@@ -211,6 +207,12 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 		return true;
 	case BI_PROC_MEM:
 		*ret = proc_mem(barg_num(vm, b, 0), barg_num(vm, b, 1));
+		return true;
+	case BI_TASK_CURRENT:
+		/* Ours, as that of the reference's own begin probes. */
+		*ret = vm->hooks.task && !vm->event
+			   ? vm->hooks.task(vm->hooks.ctx)
+			   : 0;
 		return true;
 	case BI_TARGET:
 		*ret = vm->hooks.target

@@ -200,7 +200,11 @@ int mem_read_target(struct vm *vm, uint64_t addr, void *dst, size_t n, int user)
 	 */
 	if (vm->event || vm->c->set.runtime == RUNTIME_VM)
 		return -EFAULT;
-	if (vm->ctx && user)
+	if (!user)
+		return vm->hooks.read_kernel
+			   ? vm->hooks.read_kernel(vm->hooks.ctx, addr, dst, n)
+			   : -EFAULT;
+	if (vm->ctx)
 		pid = (pid_t)(vm->ctx->pid_tgid >> 32);
 	/* Reading even our own memory this way turns a wild address into an
 	 * error instead of a signal. */

@@ -51,6 +51,12 @@ struct vm_hooks {
 	void (*record)(void *ctx, const struct record *r, size_t n);
 	/* target(): the process of -c or -x, or 0. */
 	int64_t (*target)(void *ctx);
+	/*
+	 * n bytes at a kernel address: 0, or -EFAULT. The task_struct of the
+	 * process that runs host handlers: its address, 0: not known.
+	 */
+	int (*read_kernel)(void *ctx, uint64_t addr, void *dst, size_t n);
+	uint64_t (*task)(void *ctx);
 	/* system(): a shell command; switch_file(). NULL: nothing happens. */
 	void (*command)(void *ctx, const char *cmd);
 	void (*switch_file)(void *ctx);
