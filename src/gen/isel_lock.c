@@ -7,6 +7,13 @@
  * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was
  * written under it. Handlers that can be preempted hold off the scheduler,
  * where the kernel lets them (6.10): the others would wait for one that sleeps.
+ *
+ * A wait that ends in vain means a holder whose CPU does not run (a virtual
+ * machine's). Clocks go on meanwhile, thousands of times a second, with
+ * interrupts off; if each of their handlers waited in full, nothing else would
+ * run on the other CPUs until that one goes on. So for RESPITE times the full
+ * wait afterwards a handler of an interrupt waits only 1 / RESPITE of it, still
+ * longer than sections take. Threads wait in full: they can be interrupted.
  */
 #include "gen/isel.h"
 
@@ -15,9 +22,11 @@
 /* An iteration of bpf_loop costs a call; 16 looks spread that. */
 enum {
 	LOOKS = 16,
+	RESPITE = 16,
 	GOT = 0, TIMED_OUT = 1, NESTED = 2, /* results of the slow path */
 	/* its frame */
 	F_LOCK = -8, F_ME = -16, F_DEADLINE = -24, F_RESULT = -32,
+	F_FULL = -40, /* 1: a full wait */
 };
 
 /*
@@ -156,6 +165,32 @@ void isel_lock(struct emit *e)
 		release(e, e->ins->locks);
 }
 
+/* F_DEADLINE and F_FULL. A wait of another CPU may have ended after this one's
+ * clock was read: less than nothing since then is not long. */
+static void deadline(struct emit *e)
+{
+	struct assembler *as = e->as;
+	unsigned end = asm_label(as);
+	int64_t full = patience_ns(e);
+
+	asm_call(as, KH_KTIME);
+	asm_imm(as, R1, full);
+	asm_storei(as, 8, FP, F_FULL, 1);
+	if (exclusion_interrupts(e->f->probe)) {
+		asm_value(as, R2, MAP_CONTROL, offsetof(struct control, vain));
+		asm_load(as, 8, R2, R2, 0);
+		asm_mov(as, R3, R0);
+		asm_alu(as, BPF_SUB, R3, R2);
+		asm_imm(as, R2, full * RESPITE);
+		asm_jif(as, BPF_JSGE, R3, R2, end);
+		asm_imm(as, R1, full / RESPITE);
+		asm_storei(as, 8, FP, F_FULL, 0);
+	}
+	asm_bind(as, end);
+	asm_alu(as, BPF_ADD, R0, R1);
+	asm_store(as, 8, FP, F_DEADLINE, R0);
+}
+
 /*
  * slow(r1 = lock word, r2 = me): GOT, TIMED_OUT or NESTED. One for all locks of
  * a handler, out of the way of the usual case.
@@ -163,14 +198,12 @@ void isel_lock(struct emit *e)
 void isel_slow_lock(struct emit *e)
 {
 	struct assembler *as = e->as;
+	unsigned end = asm_label(as);
 
 	asm_bind(as, e->root->slow_lock);
 	asm_store(as, 8, FP, F_LOCK, R1);
 	asm_store(as, 8, FP, F_ME, R2);
-	asm_call(as, KH_KTIME);
-	asm_imm(as, R1, patience_ns(e));
-	asm_alu(as, BPF_ADD, R0, R1);
-	asm_store(as, 8, FP, F_DEADLINE, R0);
+	deadline(e);
 	asm_storei(as, 8, FP, F_RESULT, TIMED_OUT);
 	asm_imm(as, R1, LOOP_MAX); /* the deadline ends it much earlier */
 	asm_func(as, R2, e->f->index, e->root->slow_lock_body);
@@ -178,6 +211,13 @@ void isel_slow_lock(struct emit *e)
 	asm_imm(as, R4, 0);
 	asm_call(as, KH_LOOP);
 	asm_load(as, 8, R0, FP, F_RESULT);
+	asm_jifi(as, BPF_JNE, R0, TIMED_OUT, end);
+	asm_load(as, 8, R1, FP, F_FULL);
+	asm_jifi(as, BPF_JEQ, R1, 0, end);
+	asm_load(as, 8, R1, FP, F_DEADLINE);
+	asm_value(as, R2, MAP_CONTROL, offsetof(struct control, vain));
+	asm_store(as, 8, R2, 0, R1);
+	asm_bind(as, end);
 	asm_exit(as);
 }
 

@@ -41,7 +41,9 @@ struct control {
 	uint64_t errors;	/* uncaught, in kernel probes; atomic */
 	uint64_t skipped;
 	uint64_t stamp;		/* of the last plain element made */
-	uint64_t pad2[5];
+	uint64_t vain;		/* monotonic ns: a full wait for a lock ended
+				 * in vain; gen/isel_lock.c */
+	uint64_t pad2[4];
 	/* A line each, lock[group][0]: 0 or LOCK_HOST if it is tally's, and in
 	 * the low half 1 + the CPU of the holder; [1]: how many waited for it
 	 * in vain. */

@@ -578,19 +578,22 @@ static bool commute(const struct access_at *a, const struct access_at *b)
  * those that only a thread comes to. A function that is probed is taken to be
  * called by threads: for an interrupt, tid() would mean nothing.
  */
-static bool interrupts(const struct probe *p)
+bool exclusion_interrupts(const struct probe *p)
 {
 	/* as in the point: of a thread that knows what it does */
 	static const char *const of_threads[] = {
 	    "sys_enter", "sys_exit", "sched_switch", "sched_process_exec",
 	    "sched_process_exit", "sched_process_fork", "signal_deliver",
 	};
-	const char *s = strchr(p->pp, '"'), *colon;
+	const char *s, *colon;
 	unsigned i;
 
 	if (p->prog == PROG_PERF_EVENT)
 		return true;
-	if (!p->family || strcmp(p->family->name, "trace") || !s)
+	if (!p->family || strcmp(p->family->name, "trace"))
+		return false;
+	s = strchr(p->pp, '"');
+	if (!s)
 		return false;
 	colon = strchr(++s, ':');
 	/* syscalls:sys_enter_read and the like */
@@ -650,7 +653,7 @@ static void judge(struct facts *f, const seen_list *l, const struct var *v)
 	/* Feeding and reporting never disturb each other. */
 	f->banked = v->type == TY_STATS && v->mode == AGG_BANKED;
 	for (i = 0; i < l->n; i++) {
-		by_tid = by_tid && !interrupts(l->v[i].h->p);
+		by_tid = by_tid && !exclusion_interrupts(l->v[i].h->p);
 		if (l->v[i].h->runs && l->v[i].a.kind != AC_READ &&
 		    l->v[i].a.kind != AC_STAT)
 			f->written = true;

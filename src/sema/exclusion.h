@@ -17,10 +17,12 @@
 #ifndef SEMA_EXCLUSION_H
 #define SEMA_EXCLUSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct compile;
+struct probe;
 struct program;
 
 /* Words in struct control, a cache line each, and bits of a mask. With them the
@@ -37,6 +39,8 @@ struct exclusion {
 
 /* After sema_run() and numbering. Sets var.mode of aggregates too. */
 struct exclusion *exclusion_analyse(struct compile *c, struct program *p);
+/* Can its handler come upon a thread in the middle of anything? */
+bool exclusion_interrupts(const struct probe *p);
 /* --dump=locks, -v: a line per probe. */
 void exclusion_print(const struct program *p, FILE *f);
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include "gen_kit.h"
 
@@ -29,9 +30,10 @@ static void *hammer(void *arg)
 	return NULL;
 }
 
-/* x = x + 1; y = y + 1 under two locks. */
-static struct kit *pair(enum guard guard, struct var **x, struct var **y,
-			struct var **gave_up)
+/* x = x + 1; y = y + 1 under two locks, by a program of this kind. */
+static struct kit *pair_by(enum prog_kind prog, enum guard guard,
+			   struct var **x, struct var **y,
+			   struct var **gave_up)
 {
 	struct kit *k = kit_new(PLACE_KERNEL, guard);
 	struct ir_block *ok = kit_block(k), *bad = kit_block(k);
@@ -41,6 +43,7 @@ static struct kit *pair(enum guard guard, struct var **x, struct var **y,
 	*x = kit_global(k, "x", TY_LONG, 8, 0);
 	*y = kit_global(k, "y", TY_LONG, 8, 0);
 	*gave_up = kit_global(k, "gave_up", TY_LONG, 8, 0);
+	k->probe->prog = prog;
 	in = kit_ins(k, OP_LOCK, -1, 0);
 	in->locks = 1 | 4;
 	in->target[0] = ok;
@@ -58,6 +61,12 @@ static struct kit *pair(enum guard guard, struct var **x, struct var **y,
 	kit_ins(k, OP_UNLOCK, -1, 0)->locks = 1 | 4;
 	CHECK(kit_compile(k));
 	return k;
+}
+
+static struct kit *pair(enum guard guard, struct var **x, struct var **y,
+			struct var **gave_up)
+{
+	return pair_by(PROG_RAW_TP, guard, x, y, gave_up);
 }
 
 TEST(exclusion)
@@ -139,6 +148,68 @@ TEST(deadline_and_nesting)
 		CHECK_EQ(c->lock[0][0] | c->lock[2][0], 0);
 	}
 	kit_free(k);
+}
+
+/* How long a handler waits for a lock that CPU 76 has for good, in us. */
+static int64_t wait_us(struct kit *k)
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return (to.tv_sec - from.tv_sec) * 1000000 +
+	       (to.tv_nsec - from.tv_nsec) / 1000;
+}
+
+/*
+ * After a full wait in vain, 1 ms, handlers of interrupts wait shortly, 62.5 us,
+ * for 16 ms; then in full again. Those of threads wait in full each time.
+ * A busy machine makes waits longer, hence the least of some; none is shorter.
+ */
+static void waits_in_vain(enum prog_kind prog, bool brief)
+{
+	struct var *x, *y, *gave_up;
+	struct kit *k = pair_by(prog, GUARD_SELF, &x, &y, &gave_up);
+	const struct timespec respite = {.tv_nsec = 17 * 1000 * 1000};
+	int loaded = kit_load(k);
+	int64_t least = INT64_MAX;
+	struct control *c;
+
+	if (loaded == 1) {
+		kit_free(k);
+		SKIP("bpf() is refused");
+	}
+	CHECK_EQ(loaded, 0);
+	if (!loaded) {
+		c = (struct control *)k->control;
+		c->lock[2][0] = 77;
+		CHECK(wait_us(k) >= 1000);
+		CHECK(c->vain > 0);
+		for (int i = 0; i < 10; i++) {
+			int64_t us = wait_us(k);
+
+			CHECK(us >= (brief ? 62 : 1000));
+			least = us < least ? us : least;
+		}
+		CHECK(least < 500 || !brief);
+		nanosleep(&respite, NULL);
+		CHECK(wait_us(k) >= 1000);
+		c->lock[2][0] = 0;
+		CHECK_EQ(kit_run(k, NULL, 0), 0);
+		CHECK_EQ(kit_num(k, x), 1);
+	}
+	kit_free(k);
+}
+
+TEST(interrupts_wait_shortly_after_a_wait_in_vain)
+{
+	waits_in_vain(PROG_PERF_EVENT, true);
+}
+
+TEST(threads_wait_in_full)
+{
+	waits_in_vain(PROG_RAW_TP, false);
 }
 
 static unsigned kfuncs(const struct kit *k, enum kfunc which)
