@@ -83,6 +83,7 @@ struct probe {
 	enum prog_kind prog;
 	enum guard guard;
 	bool is_return;
+	bool is_entry; /* made for @entry of a return, whose pn it has */
 	/* host probes */
 	enum host_when when;
 	int64_t sequence;	    /* begin(N), ...: order among its kind */

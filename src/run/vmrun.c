@@ -45,10 +45,14 @@ int vmrun_open(struct session *s)
 	return 0;
 }
 
-/* As resolved ("kernel.trace(...)") or as the script wrote it. */
+/*
+ * As resolved ("kernel.trace(...)") or as the script wrote it; but what the
+ * script wrote of a hidden entry is the return that it serves.
+ */
 static bool is_hit(const struct probe *p, const char *point)
 {
-	return !strcmp(p->pp, point) || (p->pn && !strcmp(p->pn, point));
+	return !strcmp(p->pp, point) ||
+	       (p->pn && !p->is_entry && !strcmp(p->pn, point));
 }
 
 /*

@@ -9,6 +9,7 @@
  *
  *	entry:	value[tid(), register("sp")] = e
  *	return:	frame = register("sp") - 8
+ *		if (!([tid(), frame] in value)) next
  *		v = value[tid(), frame]
  *		delete value[tid(), frame]
  *
@@ -16,6 +17,10 @@
  * which a count would pair each call with another one's value for ever. What a
  * missed return leaves behind is overwritten by the next call from there.
  * System calls have no frames and do not nest: there the thread is enough.
+ *
+ * A call that was under way when the probes were attached, or whose entry was
+ * skipped, has no value. Its return is not handled: with 0 for the time at the
+ * entry, one read() that waits for a key would be a sample of 50 years.
  */
 #include <string.h>
 
@@ -107,6 +112,22 @@ static struct node *remove_element(struct build *b, struct node *a)
 	struct node *n = node_new(b->a, N_DELETE, b->at);
 
 	n->u.unary.a = a;
+	return n;
+}
+
+/* if (!([tid()] in array)) next, with the keys of where, an element of it */
+static struct node *need_entry(struct build *b, struct node *where)
+{
+	struct node *in = node_new(b->a, N_IN, b->at);
+	struct node *no = node_new(b->a, N_UNARY, b->at);
+	struct node *n = node_new(b->a, N_IF, b->at);
+
+	in->u.in.keys = where->u.index.keys;
+	in->u.in.array = name(b, where->u.index.name);
+	no->u.unary.op = OPER_NOT;
+	no->u.unary.a = in;
+	n->u.ternary.a = no;
+	n->u.ternary.b = node_new(b->a, N_NEXT, b->at);
 	return n;
 }
 
@@ -203,6 +224,11 @@ static struct node *return_part(struct build *b, const struct entry_set *set)
 	if (set->frame)
 		vec_push(b->a, &blk->u.block.stmts,
 			 assign(b, name(b, set->frame), frame_of_return(b)));
+	/* One handler stores all of them: where the last is, all are. */
+	vec_push(b->a, &blk->u.block.stmts,
+		 need_entry(b, element(b, set->list.v[set->list.n - 1].array,
+				       set->frame ? name(b, set->frame)
+						  : NULL)));
 	for (i = 0; i < set->list.n; i++) {
 		const struct entry_value *v = &set->list.v[i];
 		struct node *k = set->frame ? name(b, set->frame) : NULL;
@@ -298,12 +324,15 @@ void entry_finish(struct scope *sc)
 	pt = entry_point(s, set->ret);
 	if (!pt)
 		return;
+	/* What may be missing at the return may be missing at the entry. */
+	pt->optional = set->ret->written->optional;
 	probe_resolve(s->c, pt, NULL, 0, false, &out);
 	for (i = 0; i < out.n; i++) {
 		struct probe *p = out.v[i];
 
 		p->written = pt;
 		p->pn = set->ret->pn;
+		p->is_entry = true;
 		p->span = set->ret->span;
 		p->derivation = set->ret->derivation;
 		/* cloned: several probes may stand for one point */
