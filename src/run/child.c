@@ -24,31 +24,53 @@ static int open_pidfd(pid_t pid)
 }
 
 /*
- * Words of a command without shell syntax; NULL when it needs a shell. A plain
- * command is run without one: the pid that is counted is the command's own, and
- * no shell's events are in the numbers.
+ * One word from s on, without its quotes, to *to. NULL: it needs a shell. An =
+ * is the shell's only in the first word: VAR=1 cmd, not dd if=file.
+ */
+static const char *one_word(const char *s, char **to, bool is_first)
+{
+	const char *end;
+
+	while (*s && *s != ' ' && *s != '\t') {
+		if (strchr("`$\\|&;<>()*?[]{}~#!\n", *s) ||
+		    (*s == '=' && is_first))
+			return NULL;
+		if (*s != '\'' && *s != '"') {
+			*(*to)++ = *s++;
+			continue;
+		}
+		end = strchr(s + 1, *s);
+		/* Between double quotes these three still mean something. */
+		if (!end || (*s == '"' && s + strcspn(s, "`$\\") < end))
+			return NULL;
+		for (s++; s < end; s++)
+			*(*to)++ = *s;
+		s++;
+	}
+	*(*to)++ = '\0';
+	return s;
+}
+
+/*
+ * Words of a command without shell syntax but quotes; NULL when it needs a
+ * shell. A plain command is run without one: the pid that is counted is the
+ * command's own, and no shell's events are in the numbers.
  */
 static char **split(const char *cmd)
 {
-	char *p, **argv;
+	/* Never freed: this process becomes another one, or ends. */
+	char *to = malloc(strlen(cmd) + 1);
+	char **argv = calloc(strlen(cmd) / 2 + 2, sizeof(*argv));
 	size_t n = 0;
 
-	/* An = is the shell's only in front of the command: VAR=1 cmd, not
-	 * dd if=file. */
-	if (strpbrk(cmd, "\"'`$\\|&;<>()*?[]{}~#!\n") ||
-	    memchr(cmd, '=', strcspn(cmd + strspn(cmd, " \t"), " \t") +
-				 strspn(cmd, " \t")))
+	if (!to || !argv)
 		return NULL;
-	/* Never freed: this process becomes another one, or ends. */
-	p = strdup(cmd);
-	argv = calloc(strlen(cmd) / 2 + 2, sizeof(*argv));
-	if (!p || !argv)
-		return NULL;
-	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t")) {
-		argv[n++] = p;
-		p += strcspn(p, " \t");
-		if (*p)
-			*p++ = '\0';
+	for (cmd += strspn(cmd, " \t"); *cmd; cmd += strspn(cmd, " \t")) {
+		argv[n] = to;
+		cmd = one_word(cmd, &to, !n);
+		if (!cmd)
+			return NULL;
+		n++;
 	}
 	return n ? argv : NULL;
 }

@@ -18,8 +18,9 @@ tally -x 2147483647 -e 'probe begin { println("x") }'
 echo "status $?"
 # The command starts only when the probes are there: begin comes first.
 tally -c 'echo command' -e 'probe begin { println("begin") }'
-# An = in an argument needs no shell: the command itself is the target.
-for cmd in 'env X=1 readlink /proc/self' 'X=1 true'; do
+# An = in an argument and quotes need no shell: the command itself is the target.
+for cmd in 'env X=1 readlink /proc/self' 'X=1 true' \
+	'readlink "/proc/self"' "readlink '/proc/'self"; do
 	tally -c "$cmd" -e 'probe end { println(target()) }' |
 	    sort -u | wc -l
 done
