@@ -30,13 +30,17 @@ struct source_spec {
 };
 
 /*
- * "+3", "12", "10-20,25": of q.relative the numbers are distances from the
- * function's own line. False: not of this form.
+ * "+3", "12", "10-20,25", or "*" for all lines: of q.relative the numbers are
+ * distances from the function's own line. False: not of this form.
  */
 static bool read_lines(const char *s, struct source_spec *ret)
 {
 	char *end;
 
+	if (!strcmp(s, "*")) {
+		ret->range[ret->nranges++] = (struct line_range){1, INT32_MAX};
+		return true;
+	}
 	if (*s == '+') {
 		ret->q.relative = true;
 		s++;
@@ -188,9 +192,16 @@ static int add_lines(struct source_file *s, struct source_spec *spec)
 		q.last = spec->range[i].to;
 		debug_find(s->debug, &q, &places, near);
 	}
+	if (places.n > LINES_MAX)
+		return family_refuse(c, s->m, "'%s' in '%s' has %u places; at "
+				     "most %d are probed at once",
+				     q.func, q.file, places.n, LINES_MAX);
 	add_places(s, &places);
 	if (places.n || !spec->nranges)
 		return 0;
+	if (spec->range[0].to == INT32_MAX)
+		return family_refuse(c, s->m, "no code of '%s' in '%s'", q.func,
+				     q.file);
 	return family_refuse(c, s->m, "no code of '%s' in '%s' at line %s%d%s",
 			     q.func, q.file, q.relative ? "+" : "",
 			     spec->range[0].from, near_lines(c, near));
@@ -260,7 +271,8 @@ static int expand_file(struct source_file *s)
 		return family_refuse(s->c, s->m,
 				     "'%s' is no place in a source: write "
 				     "\"func@file\", \"func@file:12\", "
-				     "\"func@file:10-20\" or \"func@file:+3\"",
+				     "\"func@file:10-20\", \"func@file:+3\" "
+				     "or \"func@file:*\"",
 				     arg->str);
 	s->debug = debug_open(s->c, s->path, &why);
 	if (!s->debug)
