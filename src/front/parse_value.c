@@ -264,6 +264,10 @@ struct node *parse_quantile(struct parser *p)
 	struct node *part = parse_expr(p), *of;
 	struct token comma = *peek(p);
 
+	/* "99.9": two numbers and the operator that joins strings */
+	if (part->kind == N_CONCAT && part->u.binary.a->kind == N_NUM &&
+	    part->u.binary.b->kind == N_NUM)
+		fail_as(p, QUANTILE_FRACTION, &part->span);
 	if (!eat(p, T_COMMA))
 		return part;
 	of = new_node(p, N_BINARY, &comma);
