@@ -11,6 +11,8 @@
  * length nobody knows.
  */
 enum { VALUES_MAX = 32, NEST_MAX = 8, NUMBER_WIDTH = 24, TEXT_WIDTH = 64 };
+/* Of structs that have structs alone inside, which are no values. */
+enum { MEMBERS_MAX = 1000 };
 
 void pretty_start(struct pretty *p, struct compile *c, const struct span *at)
 {
@@ -142,7 +144,8 @@ static const char *member_key(const struct cmember *m)
 
 	if (*m->name)
 		return m->name;
-	return t->kind == CT_UNION ? "<union>" : "<struct>";
+	/* NULL: a damaged file's member without a type */
+	return t && t->kind == CT_UNION ? "<union>" : "<struct>";
 }
 
 /* nest: depth of braces around the value. */
@@ -158,7 +161,7 @@ static void put_struct(struct pretty *p, const struct walk *w, int depth,
 
 		if (i)
 			pretty_text(p, ", ");
-		if (p->values >= VALUES_MAX) {
+		if (p->values >= VALUES_MAX || ++p->members > MEMBERS_MAX) {
 			pretty_text(p, "...");
 			break;
 		}

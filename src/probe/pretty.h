@@ -24,6 +24,7 @@ struct pretty {
 	const char *text;   /* literal text not yet in fmt */
 	uint32_t width;	    /* bytes that the result can have */
 	unsigned values; /* read so far, of VALUES_MAX */
+	unsigned members; /* of structs, of MEMBERS_MAX */
 };
 
 /* p needs no initialization; everything it makes lives in c's arena. */

@@ -12,6 +12,9 @@
  * the compiler or running it out of stack.
  */
 enum { STRIP_MAX = 64, NEST_MAX = 32 };
+/* Members that are looked at for one name, of all anonymous structs together:
+ * two of them in each of NEST_MAX levels would be looked at for years. */
+enum { LOOK_MAX = 1 << 16 };
 
 const struct ctype *ctype_fill(const struct ctype *t)
 {
@@ -69,7 +72,8 @@ bool ctype_has_tag(const struct ctype *t, const char *tag)
  */
 static const struct cmember *find_member(const struct ctype *t,
 					 const char *name, uint32_t base,
-					 uint32_t *ret_bit_off, int depth)
+					 uint32_t *ret_bit_off, int depth,
+					 unsigned *looked)
 {
 	t = ctype_strip(t);
 	if (depth > NEST_MAX || !t ||
@@ -79,9 +83,11 @@ static const struct cmember *find_member(const struct ctype *t,
 	for (unsigned i = 0; i < t->members.n; i++) {
 		const struct cmember *m = &t->members.v[i];
 
+		if (++*looked > LOOK_MAX)
+			return NULL;
 		if (!*m->name) {
 			m = find_member(m->type, name, base + m->bit_off,
-					ret_bit_off, depth + 1);
+					ret_bit_off, depth + 1, looked);
 			if (m)
 				return m;
 		} else if (!strcmp(m->name, name)) {
@@ -95,7 +101,9 @@ static const struct cmember *find_member(const struct ctype *t,
 const struct cmember *ctype_member(const struct ctype *t, const char *name,
 				   uint32_t *ret_bit_off)
 {
-	return find_member(t, name, 0, ret_bit_off, 0);
+	unsigned looked = 0;
+
+	return find_member(t, name, 0, ret_bit_off, 0, &looked);
 }
 
 const char *ctype_name(struct compile *c, const struct ctype *t)

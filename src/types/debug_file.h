@@ -16,6 +16,7 @@ struct debug_file {
 	Dwarf *dbg;
 	const char *missing;	/* why there is nothing, or NULL */
 	struct map *made;	/* offset of a DIE -> struct ctype */
+	unsigned filling;	/* types being filled for each other */
 };
 
 /* Opens it again after debug_close(); false: it has become unreadable. */

@@ -9,6 +9,9 @@
 
 #include "base/map.h"
 
+/* Types that are filled because another one is: more is a damaged file. */
+enum { FILL_DEPTH = 64 };
+
 /* An attribute that is a number; dflt when there is none. */
 static uint64_t number(struct debug_file *f, Dwarf_Die *die, unsigned name,
 		       uint64_t dflt)
@@ -287,8 +290,14 @@ void debug_fill(struct ctype_source *s, struct ctype *ct)
 	struct debug_file *f = (struct debug_file *)s;
 	Dwarf_Die die;
 
-	if (!debug_reopen(f) || !f->dw->dwarf_offdie(f->dbg, ct->id, &die))
+	/*
+	 * An array needs its element's size, and so on down: a made-up file has
+	 * a chain of as many arrays as it likes.
+	 */
+	if (f->filling >= FILL_DEPTH || !debug_reopen(f) ||
+	    !f->dw->dwarf_offdie(f->dbg, ct->id, &die))
 		return;
+	f->filling++;
 	switch (ct->kind) {
 	case CT_STRUCT:
 	case CT_UNION:
@@ -314,6 +323,7 @@ void debug_fill(struct ctype_source *s, struct ctype *ct)
 		/* pointers, typedefs, qualifiers */
 		ct->to = die_type(f, &die);
 	}
+	f->filling--;
 }
 
 /* --- by name -------------------------------------------------------------- */

@@ -43,6 +43,9 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 
 /* --- opening -------------------------------------------------------------- */
 
+/* Bytes; linkers write 16 or 20. Longer ones make no file's name. */
+enum { BUILD_ID_MAX = 64 };
+
 /*
  * "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. Where
  * distributions put symbols by build id: the first byte names a folder, the
@@ -59,7 +62,8 @@ static const char *debug_path(struct compile *c, Elf *elf)
 	const char *path;
 
 	if (!data || !gelf_getnote(data, off, &note, &name, &desc) ||
-	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz < 2)
+	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz < 2 ||
+	    note.n_descsz > BUILD_ID_MAX)
 		return NULL;
 	id = (const unsigned char *)data->d_buf + desc;
 	path = arena_printf(c->a, "/usr/lib/debug/.build-id/%02x/", id[0]);

@@ -15,6 +15,8 @@
  * How many alternatives a message lists, and how deep anonymous members nest.
  */
 enum { SHOWN_MAX = 5, NEST_MAX = 8 };
+/* Members that are compared with a wrong name: enough for any real struct. */
+enum { COMPARED_MAX = 10000 };
 
 void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type)
@@ -100,6 +102,7 @@ void walk_value(struct walk *w)
 struct nearest {
 	const char *name[SHOWN_MAX];
 	unsigned dist[SHOWN_MAX], n;
+	unsigned seen; /* members, also those without a name */
 };
 
 static void near_add_member(struct nearest *ret, const char *want,
@@ -131,6 +134,8 @@ static void nearest_members(const struct ctype *t, const char *want,
 	for (unsigned i = 0; t && i < t->members.n; i++) {
 		const struct cmember *m = &t->members.v[i];
 
+		if (++ret->seen > COMPARED_MAX)
+			return;
 		if (*m->name)
 			near_add_member(ret, want, m->name);
 		else if (depth < NEST_MAX)
@@ -243,6 +248,7 @@ int walk_index(struct walk *w, struct node *index, const struct span *at,
 {
 	const struct ctype *elem;
 	struct access_step *s;
+	uint32_t size;
 
 	if (w->type && w->type->kind == CT_PTR)
 		walk_follow(w);
@@ -252,17 +258,22 @@ int walk_index(struct walk *w, struct node *index, const struct span *at,
 	} else
 		return no_access(w, "[]", at, quiet);
 	elem = ctype_fill(w->type);
-	/* As in GNU C, void and functions have the size of a byte. */
+	/*
+	 * As in GNU C, void and functions have the size of a byte. Debug
+	 * information has no type at all for void.
+	 */
+	size = elem && elem->size ? elem->size : 1;
 	s = open_step(w);
 	/*
 	 * A constant index is part of the offset; others are computed when the
 	 * probe runs.
 	 */
 	if (index->kind == N_NUM) {
-		s->off += index->u.num * (int64_t)(elem->size ? elem->size : 1);
+		/* May overflow: then the script reads at a silly address. */
+		s->off += (int64_t)((uint64_t)index->u.num * size);
 	} else {
 		s->index = index;
-		s->scale = elem->size ? elem->size : 1;
+		s->scale = size;
 	}
 	set_bits(w, 0, 0);
 	return 0;
