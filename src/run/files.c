@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -37,6 +41,7 @@ struct one_file {
 
 struct files {
 	const char *dir;
+	int lock; /* of dir: tells others that the session lives */
 	struct one_file *v;
 	unsigned n;
 	int inotify;
@@ -104,16 +109,69 @@ static int file_make(struct files *f, struct one_file *o)
 	return o->read && o->wd < 0 ? -errno : 0;
 }
 
-/* Where the session's directory is: root's place, or the user's. */
-static const char *session_dir(struct session *s)
+/* Where the directories of sessions are: root's place, or the user's. */
+static const char *sessions_dir(struct session *s)
 {
 	const char *run = "/run";
 
 	if (geteuid())
 		run = getenv("XDG_RUNTIME_DIR");
-	if (!run)
-		return NULL;
-	return arena_printf(s->c->a, "%s/tally/%d", run, (int)getpid());
+	return run ? arena_printf(s->c->a, "%s/tally", run) : NULL;
+}
+
+/* A directory that is locked while its session lives: the descriptor, or -1. */
+static int lock_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Nothing but what sessions make: what others put there stays. */
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	(void)at;
+	if (type == FTW_DP)
+		rmdir(path);
+	else if (S_ISFIFO(st->st_mode))
+		unlink(path);
+	return 0;
+}
+
+/*
+ * Removes what sessions left that were killed (SIGKILL, no memory). The process
+ * id alone does not say that one is gone: in a container with a /run of the
+ * host's it is another's. The lock alone does not either: it is taken a moment
+ * after the directory was made.
+ */
+static void remove_stale(struct session *s, const char *all)
+{
+	DIR *d = opendir(all);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		const char *path = arena_printf(s->c->a, "%s/%s", all,
+						e->d_name);
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+		int lock;
+
+		if (*end || pid <= 0 || pid > INT32_MAX ||
+		    !kill((pid_t)pid, 0) || errno != ESRCH)
+			continue;
+		lock = lock_dir(path);
+		if (lock < 0)
+			continue;
+		nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+		close(lock);
+	}
+	if (d)
+		closedir(d);
 }
 
 static int make_files(struct session *s, struct files *f)
@@ -123,6 +181,9 @@ static int make_files(struct session *s, struct files *f)
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (f->inotify < 0)
 		return -errno;
+	rc = make_dirs(s, arena_printf(s->c->a, "%s/", f->dir));
+	if (!rc)
+		f->lock = lock_dir(f->dir);
 	for (unsigned i = 0; i < f->n && !rc; i++) {
 		struct one_file *o = &f->v[i];
 
@@ -154,9 +215,10 @@ static void collect(struct session *s, struct files *f)
 int files_open(struct session *s)
 {
 	struct files *f = arena_new_of(s->c->a, struct files);
+	const char *all;
 	int rc;
 
-	f->inotify = -1;
+	f->inotify = f->lock = -1;
 	f->v = arena_array(s->c->a, struct one_file, s->prog->probes.n + 1);
 	f->input = has_input(s);
 	collect(s, f);
@@ -166,7 +228,11 @@ int files_open(struct session *s)
 	s->files = f;
 	if (!f->n)
 		return 0;
-	f->dir = session_dir(s);
+	all = sessions_dir(s);
+	if (all) {
+		remove_stale(s, all);
+		f->dir = arena_printf(s->c->a, "%s/%d", all, (int)getpid());
+	}
 	rc = f->dir ? make_files(s, f) : -ENOENT;
 	if (!rc) {
 		if (s->o->verbose)
@@ -411,6 +477,8 @@ void files_close(struct session *s)
 	for (unsigned i = 0; i < f->n; i++)
 		if (f->v[i].path)
 			remove_dirs(s, f->v[i].path);
+	if (f->lock >= 0)
+		close(f->lock);
 	if (f->inotify >= 0)
 		close(f->inotify);
 	if (f->raw)
