@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -440,6 +441,16 @@ static int do_job(struct passes *p)
 	return EXIT_BUG;
 }
 
+/* A list that a full disk cut short must not pass for a whole one. */
+static bool all_written(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	fprintf(stderr, "ERROR: cannot write the output: %s\n",
+		strerror(errno));
+	return false;
+}
+
 /*
  * Everything is in c's arena; what others opened (types) is closed before it.
  */
@@ -456,6 +467,8 @@ int main(int argc, char **argv)
 	 * itself must not be torn apart.
 	 */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+	/* A file over ulimit -f is an error of write(), with its message. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && !strcmp(argv[1], "merge")) {
 		rc = merge_main(c, argc - 1, argv + 1);
 		compile_free(c);
@@ -472,9 +485,8 @@ int main(int argc, char **argv)
 		 * wrong, notes.
 		 */
 		rc = do_job(&p);
-	fflush(stdout);
 	diags_print(c->diag, stderr, &o.style);
 	types_close(c);
 	compile_free(c);
-	return rc;
+	return all_written() ? rc : EXIT_FAILED;
 }

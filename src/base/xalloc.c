@@ -8,7 +8,7 @@
 void xalloc_fail(size_t wanted)
 {
 	fprintf(stderr, "tally: out of memory (wanted %zu bytes)\n", wanted);
-	abort();
+	exit(EXIT_FAILURE);
 }
 
 /* malloc(0) may be NULL, which callers would take for a failure. */

@@ -14,7 +14,7 @@ void *xmalloc(size_t size);
 /* Zeroed. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
-/* "tally: out of memory" on stderr, then abort(). */
+/* "tally: out of memory" on stderr, then the end with status 1. */
 void xalloc_fail(size_t wanted) __attribute__((noreturn));
 
 #endif

@@ -90,6 +90,7 @@ static void run_command(const char *cmd, int gate)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	do
 		n = read(gate, &go, 1);
 	while (n < 0 && errno == EINTR);

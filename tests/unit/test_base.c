@@ -3,12 +3,15 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/compile.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/settings.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 
 TEST(arena_gives_zeroed_aligned_memory)
 {
@@ -39,6 +42,27 @@ TEST(arena_grows_and_prints)
 	CHECK_STR(arena_strndup(a, "hello", 2), "he");
 	CHECK_STR(arena_strndup(a, "hello", 20), "hello");
 	arena_free(a);
+}
+
+TEST(no_memory_is_a_message_and_a_status)
+{
+	char text[100] = "";
+	int pipes[2], status = -1;
+	pid_t pid;
+
+	CHECK_EQ(pipe(pipes), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDERR_FILENO);
+		xalloc_fail(123);
+	}
+	close(pipes[1]);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 1);
+	CHECK(read(pipes[0], text, sizeof(text) - 1) > 0);
+	CHECK_STR(text, "tally: out of memory (wanted 123 bytes)\n");
+	close(pipes[0]);
 }
 
 TEST(vec_keeps_what_is_pushed)
