@@ -441,6 +441,19 @@ static int do_job(struct passes *p)
 	return EXIT_BUG;
 }
 
+/*
+ * Descriptors 0 to 2 that were closed (tally ... >&-) would be given to the next
+ * files and maps that are opened, and messages written to those. /dev/null, open
+ * the other way round, fails as what is closed does.
+ */
+static void keep_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			return; /* no /dev: as before */
+}
+
 /* A list that a full disk cut short must not pass for a whole one. */
 static bool all_written(void)
 {
@@ -462,6 +475,7 @@ int main(int argc, char **argv)
 	unsigned i;
 	int rc;
 
+	keep_standard();
 	/*
 	 * Whole lines at a time. Messages of a script that runs and of tally
 	 * itself must not be torn apart.

@@ -1,9 +1,14 @@
-# Places that take no more: each ends with a message and status 1.
+# Places that take no more, or are closed: a message and status 1.
 set +e
 exec 2>&1
 tally -L 'begin' >/dev/full; echo "status $?"
 tally --help >/dev/full; echo "status $?"
 tally -L 'begin' >&-; echo "status $?"
+tally -e 'probe begin { println("x") exit() }' >&-; echo "status $?"
+tally -T 0.1 -e 'probe input.char { n++ } global n
+probe end { println(n) }' <&-; echo "status $?"
+tally -o $TMP/o2 -e 'probe begin { println("x") warn("w") exit() }' 2>&-
+cat $TMP/o2
 cat >$TMP/x.stp <<'EOF'
 global a
 probe begin { a <<< 1; exit() }
