@@ -352,8 +352,14 @@ static int list_points(struct passes *p)
 		return EXIT_FAILED;
 	n = sema_list(p->c, p->files.v, p->files.n, p->o->job_arg,
 		      p->o->job == JOB_LIST_VARS, stdout);
-	/* As in the reference, nothing found is a failure. */
-	return failed(p, 2) || !n ? EXIT_FAILED : EXIT_OK;
+	if (failed(p, 2))
+		return EXIT_FAILED;
+	/* As in the reference, nothing found is a failure; ours says so. */
+	if (!n)
+		fprintf(stderr, "tally: no probe point matches '%s'; the kinds "
+			"of them: tally --dump-probe-types\n",
+			p->o->job_arg);
+	return n ? EXIT_OK : EXIT_FAILED;
 }
 
 /* Prints each name once; ctx: the names seen. */

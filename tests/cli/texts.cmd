@@ -6,6 +6,7 @@ tally --limits | grep MAXERRORS
 tally --explain EXPECTED
 tally --dump-functions | grep '^execname'
 tally -l 'timer.*' | head -2
+tally -l 'nosuch.*' 2>&1 || echo "status $?"
 tally --dump-probe-aliases | sort | uniq -d
 tally -p2 -e 'probe syscall { }' 2>&1 | grep -c 'follow: accept, .* in all)'
 # a wildcard's hundreds of probes say the same once
