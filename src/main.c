@@ -448,9 +448,9 @@ static int do_job(struct passes *p)
 }
 
 /*
- * Descriptors 0 to 2 that were closed (tally ... >&-) would be given to the next
- * files and maps that are opened, and messages written to those. /dev/null, open
- * the other way round, fails as what is closed does.
+ * Descriptors 0 to 2 that were closed (tally ... >&-) would be given to the
+ * next files and maps that are opened, and messages written to those.
+ * /dev/null, open the other way round, fails as what is closed does.
  */
 static void keep_standard(void)
 {
