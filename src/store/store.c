@@ -462,23 +462,29 @@ const uint64_t *store_agg_other(struct store *s, unsigned g)
 	return settled_other(s->settled[g]);
 }
 
+static void zero_in_rows(struct store *s, const struct plan_global *pg,
+			 uint32_t off)
+{
+	unsigned r, bank;
+
+	for (r = 0; off != UINT32_MAX && r < s->plan->nrows; r++)
+		for (bank = 0; bank < 2; bank++)
+			memset(row_cell(s, r, bank, off), 0, pg->cell.size);
+}
+
 /*
- * Also the cells that programs write: deleting a live scalar while its probes
- * run may lose the samples of that instant, as the script asked for.
+ * Also the cells that programs write, a scalar's or an array's "other":
+ * deleting while its probes run may lose the samples of that instant, as the
+ * script asked for.
  */
 static void zero_live_rows(struct store *s, unsigned g)
 {
-	const struct plan *p = s->plan;
-	const struct plan_global *pg = &p->globals[g];
-	unsigned r, i, bank;
+	const struct plan_global *pg = &s->plan->globals[g];
+	unsigned i;
 
-	for (r = 0; r < p->nrows; r++)
-		for (i = 0; i <= s->nprobes; i++)
-			for (bank = 0; bank < 2; bank++)
-				if (pg->slot[i] != UINT32_MAX)
-					memset(row_cell(s, r, bank,
-							pg->slot[i]),
-					       0, pg->cell.size);
+	zero_in_rows(s, pg, pg->other_off);
+	for (i = 0; !pg->key.n && i <= s->nprobes; i++)
+		zero_in_rows(s, pg, pg->slot[i]);
 }
 
 /* key NULL: everything. */
@@ -488,9 +494,9 @@ static void forget_live(struct store *s, unsigned g, const void *key)
 
 	if (!store_is_live(pg))
 		return;
-	if (!pg->key.n)
+	if (!key)
 		zero_live_rows(s, g);
-	else if (store_has_map(s, pg))
+	if (pg->key.n && store_has_map(s, pg))
 		s->ops->live_del(s, g, key);
 	live_del(s->live[g], key);
 }
