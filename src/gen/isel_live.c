@@ -282,17 +282,24 @@ static void has(struct emit *e)
 
 /* --- deleting ------------------------------------------------------------- */
 
+/* deletes tells the host that what its copy has is of before. */
+static void count_delete(struct emit *e)
+{
+	asm_value(e->as, R1, MAP_CONTROL, global(e)->deletes_off);
+	asm_imm(e->as, R0, 1);
+	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+}
+
 /*
- * The handler holds the lock that those who feed it take. deletes tells the
- * host that what its copy has is of before.
+ * The handler holds the lock that those who feed it take; the host copies
+ * without it, and may do so in the middle. Counting before tells a copy that
+ * began earlier, counting behind one that began between.
  */
 static void delete(struct emit *e)
 {
 	const struct plan_global *g = global(e);
 
-	asm_value(e->as, R1, MAP_CONTROL, g->deletes_off);
-	asm_imm(e->as, R0, 1);
-	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+	count_delete(e);
 	if (g->key.n) {
 		uint32_t key = isel_key(e, 0, 0);
 
@@ -302,6 +309,7 @@ static void delete(struct emit *e)
 	} else {
 		visit_scalar(e, empty_cell);
 	}
+	count_delete(e);
 	emit_ok(e);
 }
 

@@ -133,7 +133,10 @@ struct plan_global {
 	/* Maps: cells in an element's value. Live: a cell per bank. Shards:
 	 * a cell for each of so many groups of CPUs, a power of two. */
 	unsigned shards;
-	/* Live: offset in CONTROL of a count of deletions by programs. */
+	/*
+	 * Live: offset in CONTROL of a word that programs increment before and
+	 * after each deletion, so that a copy made meanwhile is noticed.
+	 */
 	uint32_t deletes_off;
 	/*
 	 * Arrays in maps: offset in CONTROL of two words by which programs know

@@ -63,6 +63,19 @@ void live_begin(struct live *l, unsigned bank, uint64_t deletes)
 		settled_clear(l->copy[!bank]);
 }
 
+/*
+ * Of an element the copy may have one bank from before a deletion and not the
+ * other; a scalar may be half zeroed. Elements go as a whole, and a copy that
+ * is made again takes them as a whole; a scalar is zeroed cell by cell under a
+ * lock, so the count is odd in the middle of it.
+ */
+bool live_torn(const struct live *l, uint64_t deletes)
+{
+	if (l->g->key.n)
+		return deletes != l->deletes && !l->stale;
+	return deletes != l->deletes || (deletes & 1);
+}
+
 /* Called for each key. All shards (or programs' cells) of a bank add up. */
 void live_copy(struct live *l, const void *key, const uint8_t *cells,
 	       unsigned n, size_t size)

@@ -8,6 +8,7 @@
 #ifndef STORE_LIVE_H
 #define STORE_LIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/store.h"
@@ -28,6 +29,8 @@ void live_copy(struct live *l, const void *key, const uint8_t *cells,
 void live_copy_other(struct live *l, const uint8_t *cells, size_t size);
 /* A sample of the host that programs do not see. */
 void live_add(struct live *l, const void *key, int64_t v);
+/* Has a program deleted something since the copy began, or is at it? */
+bool live_torn(const struct live *l, uint64_t deletes);
 /* A sample of the host that is in its own cell of bank 0, too: the copy must
  * have it before that bank rests again. */
 void live_add_cell(struct live *l, int64_t v);

@@ -210,6 +210,35 @@ static void copy_cells(struct store *s, unsigned g)
 	}
 }
 
+static uint64_t deletes(const struct store *s, unsigned g)
+{
+	return __atomic_load_n((uint64_t *)(s->control +
+					    s->plan->globals[g].deletes_off),
+			       __ATOMIC_SEQ_CST);
+}
+
+bool store_live_torn(const struct store *s, unsigned g)
+{
+	return live_torn(s->live[g], deletes(s, g));
+}
+
+/*
+ * A scalar that is deleted all the time may never hold still for long enough:
+ * then the last copy has to do.
+ */
+void store_copy_live(struct store *s, unsigned g, unsigned bank)
+{
+	enum { TRIES = 100 };
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		live_begin(s->live[g], bank, deletes(s, g));
+		copy_cells(s, g);
+		if (s->plan->globals[g].key.n || !store_live_torn(s, g))
+			return;
+	}
+}
+
 void store_drain_rows(struct store *s, unsigned bank)
 {
 	unsigned g, i;
@@ -220,11 +249,7 @@ void store_drain_rows(struct store *s, unsigned bank)
 		if (!store_is_agg(pg))
 			continue;
 		if (store_is_live(pg)) {
-			live_begin(s->live[g], bank,
-				   __atomic_load_n((uint64_t *)(s->control +
-							pg->deletes_off),
-						   __ATOMIC_SEQ_CST));
-			copy_cells(s, g);
+			store_copy_live(s, g, bank);
 			continue;
 		}
 		/*

@@ -118,6 +118,11 @@ void store_teardown(struct store *s);
  * settled totals and zeroes them. Only when no program can write that bank.
  */
 void store_drain_rows(struct store *s, unsigned bank);
+/* A live aggregate's part of that, as a copy; its elements are the caller's. */
+void store_copy_live(struct store *s, unsigned g, unsigned bank);
+/* Did a program delete from it meanwhile, so that a key's part may be missing?
+ * Then all of it is to be copied again. */
+bool store_live_torn(const struct store *s, unsigned g);
 /* Adds the cells of an element's value (one CPU's) up into one. */
 void store_sum_shards(const struct plan_global *g, const uint8_t *value,
 		      uint64_t *into);

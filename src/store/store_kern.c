@@ -810,8 +810,13 @@ static int drain_global(struct kern_store *k, unsigned g, unsigned bank)
 	if (!store_is_agg(pg) || !pg->key.n || !store_has_map(&k->s, pg))
 		return 0;
 	/* A live map has both banks' cells in each element. */
-	if (store_is_live(pg))
+	if (store_is_live(pg)) {
+		rc = copy_map(k, g);
+		if (rc || !store_live_torn(&k->s, g))
+			return rc;
+		store_copy_live(&k->s, g, bank);
 		return copy_map(k, g);
+	}
 	rc = drain_map(k, g, bank);
 	/* After the elements: an octave is added to its element. */
 	if (!rc && pg->grid_map != UINT32_MAX)

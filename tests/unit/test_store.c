@@ -8,6 +8,7 @@
 #include "stat/extract.h"
 #include "store/htab.h"
 #include "store/live.h"
+#include "store/settled.h"
 #include "test.h"
 
 /* --- the table --------------------------------------------------------------
@@ -278,13 +279,67 @@ TEST(live_aggregates_are_copied_not_moved)
 	memset(kit_cell(k, 0, 0, false), 0, l->size);
 	memset(kit_cell(k, 1, 0, false), 0, l->size);
 	memset(kit_cell(k, 0, 1, false), 0, l->size);
-	++*(uint64_t *)(k->store->control + k->globals[KIT_S].deletes_off);
+	/* counted before and after */
+	*(uint64_t *)(k->store->control + k->globals[KIT_S].deletes_off) += 2;
 	cell_add(l, kit_cell(k, 1, 1, false), 3);
 	store_drain(k->store);
 	CHECK_EQ(stat_of(k, KIT_S, NULL, STAT_SUM), 103);
 	store_agg_del(k->store, KIT_S, NULL);
 	store_drain(k->store);
 	CHECK(!store_agg_cell(k->store, KIT_S, NULL));
+	kit_free(k);
+}
+
+/* The sum that the host sees; -1: no such element. */
+static int64_t shown(const struct plan_global *g, struct live *l,
+		     struct settled *view, const void *key)
+{
+	int64_t v = -1;
+
+	live_show(l, view);
+	if (settled_cell(view, key))
+		stat_extract(&g->cell, settled_cell(view, key), STAT_SUM, 0,
+			     &v, NULL);
+	return v;
+}
+
+/* An element goes between the copies of its banks: half of it is no result. */
+TEST(copies_that_a_deletion_tore)
+{
+	struct kit *k = kit_new(NULL);
+	const struct plan_global *g = &k->globals[KIT_K];
+	struct live *l = live_new(g, 4), *s = live_new(&k->globals[KIT_S], 0);
+	struct settled *view = settled_new(g, 4);
+	struct kit_key1 key = kit_key1("k");
+	uint64_t banks[2][64] = {{0}};
+
+	cell_add(&g->cell, banks[0], 3);
+	cell_add(&g->cell, banks[1], 40);
+	live_begin(l, 0, 0);
+	live_copy(l, &key, (uint8_t *)banks, 1, sizeof(banks[0]));
+	CHECK(!live_torn(l, 0));
+	CHECK_EQ(shown(g, l, view, &key), 3);
+	live_begin(l, 1, 0);
+	/* a program deletes it here, so it is in no map that is read now */
+	CHECK_EQ(shown(g, l, view, &key), 3);
+	CHECK(live_torn(l, 1));
+	live_begin(l, 1, 1);
+	CHECK_EQ(shown(g, l, view, &key), -1);
+	/* this copy took elements as a whole, whatever goes now */
+	CHECK(!live_torn(l, 2));
+	/* at the next drain it is known that something went */
+	live_begin(l, 0, 2);
+	live_copy(l, &key, (uint8_t *)banks, 1, sizeof(banks[0]));
+	CHECK_EQ(shown(g, l, view, &key), 43);
+	/* a scalar is zeroed cell by cell */
+	live_begin(s, 0, 1);
+	CHECK(live_torn(s, 1));
+	CHECK(live_torn(s, 2));
+	live_begin(s, 0, 2);
+	CHECK(!live_torn(s, 2));
+	live_free(l);
+	live_free(s);
+	settled_free(view);
 	kit_free(k);
 }
 
