@@ -2,7 +2,7 @@
 /*
  * Aggregates in live mode: what a kernel handler reads is the sum of all cells
  * as they are now. A scalar has one per row, bank and feeding program, an array
- * one per bank and shard in the element's value.
+ * one per bank and shard in the element's value, and one of the host's.
  *
  * Registers: the cell's address in r5, rows left in r4, results in r0 and r2.
  */

@@ -344,9 +344,10 @@ static void explain_keyed(struct planner *k, struct plan_global *g,
 			  const struct use *u, bool percpu)
 {
 	g->why = arena_printf(k->c->a, "%s%s, %u shard%s: %u bytes on %u CPUs; "
-		"%s%s%s%s", g->live ? "live: kernel handlers read it; " : "",
+		"%s%s%s%s%s", g->live ? "live: kernel handlers read it; " : "",
 		percpu ? "per-CPU hash" : "shared hash", g->shards,
 		g->shards > 1 ? "s" : "", g->part.size, k->p->ncpus,
+		g->host_cell ? "a cell for what the host feeds; " : "",
 		g->early ? "drained early; " : "",
 		g->grid_map != UINT32_MAX ? "grid by octaves; " : "",
 		g->hot_ways ? "last keys in rows; " : "",
@@ -380,6 +381,7 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 		return false;
 	}
 	g->shards = percpu ? 1 : shards(p->ncpus, g->part.size);
+	g->host_cell = g->live && u->host_fed;
 	m.value_size = g->part.size * plan_cells(g);
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
 	m.kind = g->live ? PM_HASH : PM_BANKS;
@@ -435,8 +437,6 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		}
 		if (!plan_keyed(k, g, u))
 			return false;
-		if (g->live && u->host_fed)
-			complain(k->c, LIVE_HOST_FED, &v->span, v->name);
 		g->other_off = p->bank_size;
 		p->bank_size += g->cell.size;
 		return true;

@@ -134,6 +134,12 @@ struct plan_global {
 	 * a cell for each of so many groups of CPUs, a power of two. */
 	unsigned shards;
 	/*
+	 * Live arrays that handlers on the host feed: an element's value has
+	 * one more cell, the last, which only the host writes. Programs read
+	 * it as they read their own, and deleting the element takes it along.
+	 */
+	bool host_cell;
+	/*
 	 * Live: offset in CONTROL of a word that programs increment before and
 	 * after each deletion, so that a copy made meanwhile is noticed.
 	 */
@@ -190,10 +196,16 @@ struct plan {
 };
 
 /* Cells in the value of a keyed aggregate's map element, bank after bank, then
- * shard after shard. */
+ * shard after shard; then the host's. */
 static inline unsigned plan_cells(const struct plan_global *g)
 {
-	return g->shards * (g->live ? 2 : 1);
+	return g->shards * (g->live ? 2 : 1) + g->host_cell;
+}
+
+/* Bytes from the start of the value to the host's cell. */
+static inline uint32_t plan_host_off(const struct plan_global *g)
+{
+	return (plan_cells(g) - g->host_cell) * g->cell.size;
 }
 
 /* May kernel handlers read this aggregate where they run? Otherwise what comes

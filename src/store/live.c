@@ -8,12 +8,13 @@
 #include "stat/cell.h"
 #include "store/settled.h"
 
-/* l->copy[0] + l->copy[1] + l->host is what the host sees. */
+/* l->copy[0] + l->copy[1] + l->host + l->apart is what the host sees. */
 struct live {
 	const struct plan_global *g;
 	struct settled *copy[2]; /* of each bank, from when it last rested */
-	/* samples of the host alone, that programs do not see */
-	struct settled *host;
+	struct settled *host;	 /* of the elements' own cells of the host */
+	/* samples of the host that are in no element that programs see */
+	struct settled *apart;
 	uint64_t deletes; /* count of deletions by programs at the last copy */
 	unsigned bank; /* that is being copied */
 	bool stale;    /* the other copy was thrown away: take what is there */
@@ -27,6 +28,7 @@ struct live *live_new(const struct plan_global *g, uint32_t size)
 	l->copy[0] = settled_new(g, size);
 	l->copy[1] = settled_new(g, size);
 	l->host = settled_new(g, size);
+	l->apart = settled_new(g, size);
 	return l;
 }
 
@@ -37,6 +39,7 @@ void live_free(struct live *l)
 	settled_free(l->copy[0]);
 	settled_free(l->copy[1]);
 	settled_free(l->host);
+	settled_free(l->apart);
 	free(l);
 }
 
@@ -45,6 +48,7 @@ void live_limit(struct live *l, uint32_t size)
 	settled_limit(l->copy[0], size);
 	settled_limit(l->copy[1], size);
 	settled_limit(l->host, size);
+	settled_limit(l->apart, size);
 }
 
 /*
@@ -61,6 +65,8 @@ void live_begin(struct live *l, unsigned bank, uint64_t deletes)
 	settled_clear(l->copy[bank]);
 	if (l->stale)
 		settled_clear(l->copy[!bank]);
+	/* Only the host writes these: they are right whenever it reads them. */
+	settled_clear(l->host);
 }
 
 /*
@@ -99,9 +105,27 @@ void live_copy_other(struct live *l, const uint8_t *cells, size_t size)
 				(const uint64_t *)(cells + bank * size));
 }
 
+void live_copy_host(struct live *l, const void *key, const uint64_t *cell)
+{
+	settled_merge(l->host, key, cell);
+}
+
 void live_add(struct live *l, const void *key, int64_t v)
 {
 	settled_add(l->host, key, v);
+}
+
+const uint64_t *live_host(const struct live *l, const void *key)
+{
+	return settled_cell(l->host, key);
+}
+
+void live_add_apart(struct live *l, const void *key, int64_t v)
+{
+	if (key)
+		settled_add(l->apart, key, v);
+	else
+		settled_add_other(l->apart, v);
 }
 
 void live_add_cell(struct live *l, int64_t v)
@@ -117,9 +141,11 @@ void live_add_cell(struct live *l, int64_t v)
 void live_del(struct live *l, const void *key)
 {
 	unsigned i;
-	struct settled *t[3] = { l->copy[0], l->copy[1], l->host };
+	struct settled *t[4] = {
+		l->copy[0], l->copy[1], l->host, l->apart,
+	};
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		if (key)
 			settled_del(t[i], key);
 		else
@@ -134,4 +160,5 @@ void live_show(struct live *l, struct settled *ret)
 	settled_merge_all(ret, l->copy[0]);
 	settled_merge_all(ret, l->copy[1]);
 	settled_merge_all(ret, l->host);
+	settled_merge_all(ret, l->apart);
 }

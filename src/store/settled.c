@@ -100,11 +100,18 @@ int settled_add(struct settled *t, const void *key, int64_t v)
 	uint64_t *cell = cell_for(t, key);
 
 	/* Both paths count the sample once: in its element or in "other". */
-	cell_add(&t->g->cell, cell ? cell : t->cell, v);
-	if (cell)
-		return 0;
+	if (!cell) {
+		settled_add_other(t, v);
+		return -E2BIG;
+	}
+	cell_add(&t->g->cell, cell, v);
+	return 0;
+}
+
+void settled_add_other(struct settled *t, int64_t v)
+{
+	cell_add(&t->g->cell, t->cell, v);
 	t->to_other++;
-	return -E2BIG;
 }
 
 int settled_merge(struct settled *t, const void *key, const uint64_t *from)

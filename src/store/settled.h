@@ -21,6 +21,8 @@ void settled_limit(struct settled *t, uint32_t size);
 void settled_free(struct settled *t);
 /* One sample. key NULL: scalar. -E2BIG: it went to "other". */
 int settled_add(struct settled *t, const void *key, int64_t v);
+/* One sample of a key for which there is no room. */
+void settled_add_other(struct settled *t, int64_t v);
 /* A cell's worth of samples; an empty cell changes nothing. */
 int settled_merge(struct settled *t, const void *key, const uint64_t *cell);
 /* Likewise, of the part that kernel maps have (plan_global.part). */

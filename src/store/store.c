@@ -457,23 +457,50 @@ static uint64_t *host_slot(struct store *s, const struct plan_global *pg)
 	return row_cell(s, 0, 0, pg->slot[s->nprobes]);
 }
 
-/* Into the totals, which the script reads; and where programs read. */
-int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
+/*
+ * Live: where programs read. The totals are a view of that, which gets the
+ * sample too, so that the handler at hand sees what it added.
+ */
+static int add_live(struct store *s, unsigned g, const void *key, int64_t v)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
 	uint64_t *slot = host_slot(s, pg);
+	int err = -ENOTSUP;
+
+	if (slot) {
+		cell_add(&pg->cell, slot, v);
+		live_add_cell(s->live[g], v);
+		err = 0;
+	} else if (pg->host_cell) {
+		err = s->ops->live_add(s, g, key, live_host(s->live[g], key),
+				       v);
+		if (!err)
+			live_add(s->live[g], key, v);
+	}
+	if (err == -E2BIG)
+		settled_add_other(s->settled[g], v);
+	else
+		settled_add(s->settled[g], key, v);
+	if (err)
+		live_add_apart(s->live[g], err == -E2BIG ? NULL : key, v);
+	/* The view may still have keys that programs have deleted. */
+	settled_take_other(s->settled[g]);
+	s->other_events[g] += err == -E2BIG;
+	return err;
+}
+
+/* Into the totals, which the script reads. */
+int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
 	int err;
 
 	if (!pg->key.n)
 		key = NULL;
+	if (store_is_live(pg))
+		return add_live(s, g, key, v);
 	err = settled_add(s->settled[g], key, v);
 	s->other_events[g] += settled_take_other(s->settled[g]);
-	if (slot) {
-		cell_add(&pg->cell, slot, v);
-		live_add_cell(s->live[g], v);
-	} else if (store_is_live(pg)) {
-		live_add(s->live[g], key, v);
-	}
 	return err;
 }
 

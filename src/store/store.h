@@ -54,6 +54,13 @@ struct store_ops {
 	int (*drain)(struct store *s);
 	/* Live aggregates: zero the cells that programs see (key NULL: all). */
 	int (*live_del)(struct store *s, unsigned g, const void *key);
+	/*
+	 * Live arrays: adds to the host's cell of the element, which is made
+	 * when missing. was: that cell as far as the host knows, or NULL; it
+	 * need not be right. 0; -E2BIG full; -ENOTSUP cannot be done.
+	 */
+	int (*live_add)(struct store *s, unsigned g, const void *key,
+			const uint64_t *was, int64_t v);
 };
 
 struct htab;    /* store/htab.h */
@@ -198,8 +205,9 @@ bool store_mem_owner(struct store *s, uint64_t addr, uint64_t *ret_base,
 int store_drain(struct store *s);
 /* Drains if a program has asked for it. */
 int store_drain_early(struct store *s);
-/* The host's own samples. 0 or -E2BIG (went to "other"; counted in
- * other_events). key NULL: scalar. */
+/* The host's own samples. 0; -E2BIG (went to "other"; counted in
+ * other_events); -ENOTSUP: in the totals, but programs do not see it. key NULL:
+ * scalar. */
 int store_agg_add(struct store *s, unsigned g, const void *key, int64_t v);
 /* The cell, or NULL when there is no sample. */
 const uint64_t *store_agg_cell(struct store *s, unsigned g, const void *key);

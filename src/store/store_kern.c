@@ -22,6 +22,7 @@
 #include "store/htab.h"
 #include "store/kern.h"
 #include "store/kern_add.h"
+#include "store/kern_cell.h"
 #include "store/kern_copy.h"
 #include "store/kern_map.h"
 #include "store/live.h"
@@ -42,6 +43,7 @@ struct kern_store {
 	struct grace grace;
 	/* By global: kern_add.h; 0 not asked for yet. */
 	int *add_prog, *set_prog;
+	struct kern_cell **cell; /* by global; NULL: not asked for yet */
 	struct kern_copy *copy; /* by global */
 	struct frozen *frozen;	/* by global */
 	bool quiet; /* no program runs any more: drains do not wait */
@@ -235,8 +237,11 @@ static void kern_close_store(struct store *s)
 		if (k->set_prog[i] > 0)
 			close(k->set_prog[i]);
 	}
-	for (i = 0; i < s->plan->nglobals; i++)
+	for (i = 0; i < s->plan->nglobals; i++) {
 		kern_copy_close(&k->copy[i]);
+		kern_cell_free(k->cell[i]);
+	}
+	free(k->cell);
 	free(k->copy);
 	free(k->frozen);
 	free(k->add_prog);
@@ -258,6 +263,7 @@ struct store *store_kern_open(const struct plan *p, int *ret_err,
 	store_setup(&k->s, p);
 	k->add_prog = xcalloc(p->nglobals + 1, sizeof(*k->add_prog));
 	k->set_prog = xcalloc(p->nglobals + 1, sizeof(*k->set_prog));
+	k->cell = xcalloc(p->nglobals + 1, sizeof(*k->cell));
 	k->copy = xcalloc(p->nglobals + 1, sizeof(*k->copy));
 	k->frozen = xcalloc(p->nglobals + 1, sizeof(*k->frozen));
 	k->s.rodata = p->rodata;
@@ -780,6 +786,7 @@ static int copy_map(struct kern_store *k, unsigned g)
 	const struct plan_global *pg = &k->s.plan->globals[g];
 	struct kern_rows rows;
 	struct key_order o = { &pg->key, &rows };
+	struct live *l = k->s.live[g];
 	size_t i, *order;
 	int rc;
 
@@ -790,10 +797,16 @@ static int copy_map(struct kern_store *k, unsigned g)
 		for (i = 0; i < rows.n; i++)
 			order[i] = i;
 		qsort_r(order, rows.n, sizeof(*order), by_key, &o);
-		for (i = 0; i < rows.n; i++)
-			live_copy(k->s.live[g], kern_rows_key(&rows, order[i]),
-				  kern_rows_value(&rows, order[i]), pg->shards,
+		for (i = 0; i < rows.n; i++) {
+			const uint8_t *key = kern_rows_key(&rows, order[i]);
+			const uint8_t *v = kern_rows_value(&rows, order[i]);
+
+			live_copy(l, key, v, pg->shards,
 				  (size_t)pg->shards * pg->cell.size);
+			if (pg->host_cell)
+				live_copy_host(l, key, (const uint64_t *)
+						       (v + plan_host_off(pg)));
+		}
 		free(order);
 	}
 	kern_rows_free(&rows);
@@ -873,6 +886,17 @@ static int kern_live_del(struct store *s, unsigned g, const void *key)
 	return rc;
 }
 
+static int kern_live_add(struct store *s, unsigned g, const void *key,
+			 const uint64_t *was, int64_t v)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	struct kern_cell **c = &kern_of(s)->cell[g];
+
+	if (!*c)
+		*c = kern_cell_new(s->map_fd[pg->map], pg);
+	return kern_cell_add(*c, key, was, v);
+}
+
 static const struct store_ops kern_ops = {
 	.name = "kernel",
 	.close = kern_close_store,
@@ -887,4 +911,5 @@ static const struct store_ops kern_ops = {
 	.clear = kern_clear,
 	.drain = kern_drain,
 	.live_del = kern_live_del,
+	.live_add = kern_live_add,
 };

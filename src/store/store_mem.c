@@ -134,6 +134,12 @@ static int64_t mem_snapshot(struct store *s, unsigned g, uint8_t **ret_elems)
 
 /* --- aggregates ----------------------------------------------------------- */
 
+/* The host's cell in a live element's value. */
+static uint64_t *host_cell(const struct plan_global *g, const uint8_t *value)
+{
+	return (uint64_t *)(value + plan_host_off(g));
+}
+
 /* Moves (live: copies) one table's cells to settled totals. */
 static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 			struct htab *h)
@@ -150,6 +156,9 @@ static void drain_table(struct store *s, unsigned g, struct mem_map *m,
 		if (store_is_live(pg)) {
 			live_copy(s->live[g], htab_key(h, e), v, pg->shards,
 				  (size_t)pg->shards * pg->cell.size);
+			if (pg->host_cell)
+				live_copy_host(s->live[g], htab_key(h, e),
+					       host_cell(pg, v));
 			continue;
 		}
 		memset(sum, 0, pg->part.size);
@@ -230,6 +239,21 @@ static int mem_live_del(struct store *s, unsigned g, const void *key)
 	return 0;
 }
 
+/* No program runs meanwhile: the cell is fed where it is. */
+static int mem_live_add(struct store *s, unsigned g, const void *key,
+			const uint64_t *was, int64_t v)
+{
+	const struct plan_global *pg = &s->plan->globals[g];
+	bool is_new;
+	uint8_t *at = htab_add(mem_of(s)->maps[pg->map].bank[0], key, &is_new);
+
+	(void)was;
+	if (!at)
+		return -E2BIG;
+	cell_add(&pg->cell, host_cell(pg, at), v);
+	return 0;
+}
+
 /* --- opening -------------------------------------------------------------- */
 
 static void mem_close(struct store *s)
@@ -260,6 +284,7 @@ static const struct store_ops mem_ops = {
     .clear = mem_clear,
     .drain = mem_drain,
     .live_del = mem_live_del,
+    .live_add = mem_live_add,
 };
 
 /* Zeroed, on a cache line as the plan's rows expect. */

@@ -6,6 +6,9 @@
 
 #include "stat/extract.h"
 
+/* In vm.warned_stat, with STAT_WARN_*. */
+enum { WARNED_APART = 0x80 };
+
 /* The global a helper was given, with its key; NULL after vm_failed(). */
 static const struct plan_global *aggregate(struct vm *vm, uint64_t g,
 					   uint64_t key, const uint8_t **ret)
@@ -22,6 +25,21 @@ static const struct plan_global *aggregate(struct vm *vm, uint64_t g,
 	return pg->key.n && !*ret ? NULL : pg;
 }
 
+/* Once for each array. Such samples are in reports, so nothing is lost. */
+static void warn_apart(struct vm *vm, const struct plan_global *g)
+{
+	uint8_t *warned = &vm->warned_stat[g - vm->s->plan->globals];
+
+	if (*warned & WARNED_APART)
+		return;
+	*warned |= WARNED_APART;
+	vm_warn(vm,
+		"handlers in the kernel do not see what handlers on the host "
+		"add to %s: this kernel cannot run a program on request, "
+		"which Linux 5.10 can",
+		g->var->name);
+}
+
 /* a: global, key, value, place. */
 uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
 {
@@ -32,6 +50,8 @@ uint64_t host_agg_add(struct vm *vm, const uint64_t *a)
 	if (!g)
 		return 0;
 	err = store_agg_add(vm->s, (unsigned)a[0], key, (int64_t)a[2]);
+	if (err == -ENOTSUP)
+		warn_apart(vm, g);
 	if (err != -E2BIG)
 		return 0;
 	/*

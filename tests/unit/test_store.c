@@ -311,14 +311,16 @@ TEST(copies_that_a_deletion_tore)
 	struct live *l = live_new(g, 4), *s = live_new(&k->globals[KIT_S], 0);
 	struct settled *view = settled_new(g, 4);
 	struct kit_key1 key = kit_key1("k");
-	uint64_t banks[2][64] = {{0}};
+	uint64_t banks[2][64] = {{0}}, host[64] = {0};
 
 	cell_add(&g->cell, banks[0], 3);
 	cell_add(&g->cell, banks[1], 40);
+	cell_add(&g->cell, host, 500);
 	live_begin(l, 0, 0);
 	live_copy(l, &key, (uint8_t *)banks, 1, sizeof(banks[0]));
+	live_copy_host(l, &key, host);
 	CHECK(!live_torn(l, 0));
-	CHECK_EQ(shown(g, l, view, &key), 3);
+	CHECK_EQ(shown(g, l, view, &key), 503);
 	live_begin(l, 1, 0);
 	/* a program deletes it here, so it is in no map that is read now */
 	CHECK_EQ(shown(g, l, view, &key), 3);
@@ -330,7 +332,8 @@ TEST(copies_that_a_deletion_tore)
 	/* at the next drain it is known that something went */
 	live_begin(l, 0, 2);
 	live_copy(l, &key, (uint8_t *)banks, 1, sizeof(banks[0]));
-	CHECK_EQ(shown(g, l, view, &key), 43);
+	live_copy_host(l, &key, host);
+	CHECK_EQ(shown(g, l, view, &key), 543);
 	/* a scalar is zeroed cell by cell */
 	live_begin(s, 0, 1);
 	CHECK(live_torn(s, 1));
