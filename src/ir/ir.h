@@ -122,8 +122,11 @@ struct ir_ins {
 enum { RAISE_UNCATCHABLE = 1, RAISE_QUIET = 2 /* abort(): no message */ };
 
 /* ins->num of LOCK, bits: the host first drains banks; it copies what the lock
- * guards (ir_func.frozen). */
-enum { LOCK_DRAINS = 1, LOCK_FREEZES = 2 };
+ * guards (ir_func.frozen) and empties the originals of the globals whose index
+ * is a bit from LOCK_EMPTIES on (arrays have no elements then, numbers are 0);
+ * others, by their index, come too late for a mask. */
+enum { LOCK_DRAINS = 1, LOCK_FREEZES = 2, LOCK_EMPTIES = 8,
+       LOCK_NEMPTY = 63 - LOCK_EMPTIES };
 
 struct ir_block {
 	unsigned id;		/* dense after ir_number() */

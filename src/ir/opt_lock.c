@@ -23,6 +23,8 @@ struct locker {
 	uint32_t mask;
 	bool *calls;	/* by ir_func.index: touches what is guarded */
 	bool *reports;	/* by ir_func.index: reads banked aggregates */
+	bool errors_end_all;
+	int64_t empties; /* bits of LOCK: what the function ends by emptying */
 	bool drains;	/* so does the function at hand, on the host */
 	uint8_t *held;	/* by block id: at its start */
 	uint8_t *ahead; /* by block id: an access may come after its end */
@@ -146,7 +148,7 @@ static struct ir_block *lock_block(struct locker *k, uint32_t loc,
 
 	i->locks = k->mask;
 	i->num = (k->drains ? LOCK_DRAINS : 0) |
-		 (k->f->frozen ? LOCK_FREEZES : 0);
+		 (k->f->frozen ? LOCK_FREEZES | k->empties : 0);
 	i->loc = loc;
 	i->target[0] = to;
 	i->target[1] = bad;
@@ -255,41 +257,162 @@ static struct ir_block *lock_in_block(struct locker *k, struct ir_block *b,
 	return b;
 }
 
-/*
- * A host handler that walks arrays and changes nothing of what is guarded can
- * work on a copy: the lock is held while that is taken, not for the walk.
- */
-static bool only_walks(const struct locker *k)
+/* Is a block that ends the handler reached from `from` without passing `b`? An
+ * error that ends it does not count. */
+static bool ends_without(struct locker *k, struct ir_block *from,
+			 const struct ir_block *b)
 {
-	bool walks = false;
+	uint8_t *seen = arena_alloc(k->a, k->f->nblocks + 1);
+	struct ir_block **list = arena_array(k->a, struct ir_block *,
+					     k->f->nblocks + 1);
+	unsigned n = 0;
+
+	list[n++] = from;
+	seen[from->id] = 1;
+	while (n) {
+		struct ir_block *at = list[--n], *s[2];
+		unsigned ns = ir_succ(at, s);
+
+		if (at == b)
+			continue;
+		if (at->last->op == OP_RET)
+			return true;
+		for (unsigned i = 0; i < ns; i++) {
+			if (!seen[s[i]->id])
+				list[n++] = s[i];
+			seen[s[i]->id] = 1;
+		}
+	}
+	return false;
+}
+
+/* Is the global touched after instruction i of b, on any path? */
+static bool touched_after(struct locker *k, struct ir_block *b,
+			  const struct ir_ins *i)
+{
+	const struct var *v = i->global;
+	uint8_t *seen = arena_alloc(k->a, k->f->nblocks + 1);
+	struct ir_block **list = arena_array(k->a, struct ir_block *,
+					     k->f->nblocks + 1);
+	unsigned n = 0;
+
+	for (;;) {
+		struct ir_block *s[2];
+		unsigned ns = ir_succ(b, s);
+
+		for (i = n || seen[b->id] ? b->first : i->next; i; i = i->next)
+			if (i->global == v)
+				return true;
+		for (unsigned m = 0; m < ns; m++) {
+			if (!seen[s[m]->id])
+				list[n++] = s[m];
+			seen[s[m]->id] = 1;
+		}
+		if (!n)
+			return false;
+		b = list[--n];
+	}
+}
+
+/* After an error nobody is there to see that an array was emptied too early.
+ * (Asked before locks are added: giving up looks like abort().) */
+static bool errors_end_all(const struct locker *k)
+{
+	const struct program *p = k->ir->prog;
+
+	if (k->c->set.suppress_errors || k->c->set.limit[LIMIT_MAXERRORS])
+		return false;
+	for (unsigned i = 0; i < p->probes.n; i++)
+		if (p->probes.v[i]->when == WHEN_ERROR)
+			return false;
+	for (unsigned n = 0; n < k->ir->funcs.n; n++)
+		for (const struct ir_block *b = k->ir->funcs.v[n]->blocks; b;
+		     b = b->next)
+			for (const struct ir_ins *i = b->first; i; i = i->next)
+				if (i->op == OP_RAISE && i->num & RAISE_QUIET)
+					return false;
+	return true;
+}
+
+/*
+ * The end of a report: `delete a`, `n = 0`. When each way through the handler
+ * comes there, and reads nothing of it afterwards, it can as well be done as
+ * soon as there is a copy to report from. Errors on the way would leave what
+ * the script did not empty; so only where they end all, without try.
+ */
+static bool empties(struct locker *k, struct ir_block *b,
+		    const struct ir_ins *i)
+{
+	unsigned g = i->global->index;
+
+	if (i->op == OP_GST && (i->global->type != TY_LONG ||
+				i->args[0].kind != VAL_NUM || i->args[0].num))
+		return false;
+	if (g >= LOCK_NEMPTY || b->loop_depth || k->f->nresume ||
+	    !k->errors_end_all || ends_without(k, k->f->blocks, b) ||
+	    touched_after(k, b, i))
+		return false;
+	for (const struct ir_block *t = k->f->blocks; t; t = t->next)
+		for (const struct ir_ins *m = t->first; m; m = m->next)
+			if (m->op == OP_TAKEERR)
+				return false;
+	k->empties |= 1ll << (LOCK_EMPTIES + g);
+	return true;
+}
+
+/* Can this access be to a copy? */
+static bool of_copy(struct locker *k, struct ir_block *b,
+		    const struct ir_ins *i)
+{
+	if (i->op == OP_CALL || i->global->type == TY_STATS)
+		return false;
+	switch (i->op) {
+	case OP_GLD:
+	case OP_AGET:
+	case OP_AHAS:
+	case OP_AHASW:
+	case OP_ITNEW:
+	case OP_ITNEXT:
+	case OP_ITKEY:
+	case OP_ITVAL:
+	case OP_ITEND:
+		return true;
+	case OP_GST:
+	case OP_ACLR:
+		return empties(k, b, i);
+	default:
+		return false;
+	}
+}
+
+/*
+ * A host handler that walks arrays and changes nothing of what is guarded, or
+ * only empties it at the end, can work on a copy: the lock is held while that
+ * is taken, not for the walk.
+ */
+static bool only_walks(struct locker *k)
+{
+	const struct ir_ins *walks = NULL, *other = NULL;
 
 	if (k->f->place != PLACE_HOST)
 		return false;
-	for (const struct ir_block *b = k->f->blocks; b; b = b->next) {
+	for (struct ir_block *b = k->f->blocks; b; b = b->next) {
 		for (const struct ir_ins *i = b->first; i; i = i->next) {
 			if (!touches(k, i))
 				continue;
-			if (i->op == OP_CALL || i->global->type == TY_STATS)
-				return false;
-			switch (i->op) {
-			case OP_GLD:
-			case OP_AGET:
-			case OP_AHAS:
-			case OP_ITNEXT:
-			case OP_ITKEY:
-			case OP_ITVAL:
-			case OP_ITEND:
-				break;
-			case OP_ITNEW:
-			case OP_AHASW:
-				walks = true;
-				break;
-			default:
-				return false;
-			}
+			if (i->op == OP_ITNEW || i->op == OP_AHASW)
+				walks = i;
+			if (!other && !of_copy(k, b, i))
+				other = i;
 		}
 	}
-	return walks;
+	if (walks && other)
+		log_say(&k->c->log, LOG_IR, 1, "%s: holds its locks while it "
+			"walks %s, because of what it does to %s: others wait",
+			k->f->probe->pp, walks->global->name,
+			other->global ? other->global->name
+				      : other->callee->name);
+	return walks && !other;
 }
 
 static void lock_func(struct locker *k)
@@ -306,6 +429,7 @@ static void lock_func(struct locker *k)
 	for (struct ir_block *b = f->blocks; b; b = b->next)
 		list[n++] = b;
 	f->locks |= k->mask;
+	k->empties = 0;
 	f->frozen = only_walks(k);
 	for (unsigned m = 0; m < n; m++) {
 		bool held = k->held[list[m]->id];
@@ -378,6 +502,7 @@ void opt_lock(struct compile *c, struct ir *ir)
 	find_calls(&k);
 	k.reports = arena_array(c->a, bool, ir->funcs.n + 1);
 	find_reports(&k);
+	k.errors_end_all = errors_end_all(&k);
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
 		k.f = ir->funcs.v[i];
 		if (k.f->kind != IR_PROBE ||

@@ -30,6 +30,9 @@ bool key_matches(const struct plan_key *k, const uint8_t *a, const uint8_t *b,
  */
 bool iters_value(const struct vm *vm, const struct plan_global *g,
 		 const uint8_t *key, uint8_t *dst);
+/* Was the array emptied when the lock was taken? */
+bool host_emptied(const struct vm *vm, unsigned g);
+
 /* The array was changed by this handler; NULL: a lock was released. */
 void iters_stale(struct vm *vm, const struct plan_global *g);
 /* The readable key at addr; NULL for a scalar, or after vm_failed(). */

@@ -241,6 +241,9 @@ uint64_t host_arr_clear(struct vm *vm, const uint64_t *a)
 
 	if (!g)
 		return 0;
+	/* Others may have filled it again since. */
+	if (host_emptied(vm, (unsigned)a[0]))
+		return 0;
 	iters_stale(vm, g);
 	if (store_is_agg(g)) {
 		vm_drain(vm);

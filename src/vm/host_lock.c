@@ -82,13 +82,25 @@ static void free_words(struct vm *vm, uint32_t mask)
 			__atomic_store_n(lock_word(vm, i), 0, __ATOMIC_RELEASE);
 }
 
-/* Copies all that the locks guard, then lets go of them: what the handler reads
- * until it unlocks is of this instant. If an array cannot be copied they stay
- * held. */
-static void freeze(struct vm *vm)
+static bool emptied(uint64_t empties, unsigned g)
+{
+	return g < LOCK_NEMPTY && empties & 1ull << (LOCK_EMPTIES + g);
+}
+
+bool host_emptied(const struct vm *vm, unsigned g)
+{
+	return emptied(vm->emptied, g);
+}
+
+/* Copies all that the locks guard, empties what the handler ends by emptying,
+ * then lets go of them: what the handler reads until it unlocks is of this
+ * instant. If an array cannot be copied they stay held, and arrays are emptied
+ * where the handler says so. */
+static void freeze(struct vm *vm, uint64_t empties)
 {
 	const struct plan *p = vm->s->plan;
 	bool all = vm->s->ops->freeze != NULL;
+	uint64_t done = 0;
 	unsigned g;
 
 	for (g = 0; g < p->nglobals; g++) {
@@ -97,11 +109,18 @@ static void freeze(struct vm *vm)
 		if (pg->lock_group >= LOCK_GROUPS || store_is_agg(pg) ||
 		    !(vm->held & 1u << pg->lock_group))
 			continue;
-		if (!pg->key.n)
+		if (!pg->key.n) {
 			memcpy(vm->s->control + pg->frozen_off,
 			       vm->s->control + pg->off, pg->value_width);
-		else if (all && store_has_map(vm->s, pg))
+			/* The handler's own store goes to the copy. */
+			if (emptied(empties, g))
+				memset(vm->s->control + pg->off, 0,
+				       pg->value_width);
+		} else if (all && store_has_map(vm->s, pg)) {
 			all = !vm->s->ops->freeze(vm->s, g);
+			if (emptied(empties, g))
+				done |= 1ull << (LOCK_EMPTIES + g);
+		}
 	}
 	if (!all || !is_shared(vm)) {
 		if (vm->s->ops->thaw)
@@ -109,6 +128,10 @@ static void freeze(struct vm *vm)
 		return;
 	}
 	vm->frozen = true;
+	vm->emptied = done;
+	for (g = 0; g < p->nglobals; g++)
+		if (host_emptied(vm, g))
+			store_clear(vm->s, g);
 	free_words(vm, vm->held);
 	go(vm);
 }
@@ -120,6 +143,7 @@ void locks_release(struct vm *vm, uint32_t mask)
 	else
 		free_words(vm, mask);
 	vm->frozen = false;
+	vm->emptied = 0;
 	vm->held &= ~mask;
 	/* From here on others may change what a foreach remembers. */
 	iters_stale(vm, NULL);
@@ -187,7 +211,7 @@ static void make_ready(struct vm *vm, uint32_t want)
 	}
 }
 
-/* a: groups, LOCK_DRAINS, LOCK_FREEZES. */
+/* a: groups; LOCK_DRAINS, LOCK_FREEZES, what it empties. */
 uint64_t host_lock(struct vm *vm, const uint64_t *a)
 {
 	uint32_t want = (uint32_t)a[0] & ~vm->held;
@@ -220,7 +244,7 @@ uint64_t host_lock(struct vm *vm, const uint64_t *a)
 		vm->held |= 1u << i;
 	}
 	if (a[1] & LOCK_FREEZES)
-		freeze(vm);
+		freeze(vm, a[1]);
 	return 0;
 }
 

@@ -126,6 +126,7 @@ struct vm {
 	uint32_t *calls;    /* locs of the script calls in progress */
 	uint32_t held;      /* lock groups */
 	bool frozen;        /* of those: released, this handler has copies */
+	uint64_t emptied;   /* LOCK_EMPTIES: arrays emptied when copied */
 	bool skipped;       /* a lock could not be had */
 	/* While it holds some: is the process kept on a CPU, ahead of others,
 	 * and what it was like before. */
