@@ -240,6 +240,8 @@ int probe_var_address(struct compile *c, struct node *n, bool quiet);
 int probe_arrow(struct compile *c, struct node *n, const struct ctype *type,
 		bool quiet);
 int probe_address(struct compile *c, struct node *n, bool quiet);
+/* The program or library that p stands in; NULL: none. */
+const char *probe_program(const struct probe *p);
 /*
  * The files that process("PATH") in pt means, to be opened from here. 0, or -1
  * having reported (nothing when quiet).

@@ -246,6 +246,11 @@ static bool is_user_probe(const struct probe *p)
 	return p && (p->family->target == uvar_target);
 }
 
+const char *probe_program(const struct probe *p)
+{
+	return is_user_probe(p) ? ((const struct uprobe *)p->data)->path : NULL;
+}
+
 /*
  * The first program in a list "kernel:/bin/a:ls<types.h>"; NULL: none. A header
  * of the kernel ("kernel<linux/x.h>") or of nobody ("<x.h>") names none.
@@ -288,9 +293,15 @@ static int global(struct compile *c, struct probe *p, struct node *n,
 	err = debug_global(f, u->addr, name, at ? at + 1 : NULL, &a, &type,
 			   &why);
 	if (!err && p->is_return && a.base == ACC_REG) {
-		why = "a .return handler runs in the caller, whose place is "
-		      "not known: read it with @entry(@var(...))";
-		err = -ENODATA;
+		/* sema/targets.c: the program counter at the entry */
+		a.base = ACC_VALUE;
+		a.value = n->u.target.base;
+		if (!a.value) {
+			why = "a .return handler runs in the caller, whose "
+			      "place is not known: read it with "
+			      "@entry(@var(...))";
+			err = -ENODATA;
+		}
 	}
 	if (!err)
 		return target_tail(c, n, &a, type, quiet);

@@ -343,6 +343,19 @@ void entry_finish(struct scope *sc)
 	}
 }
 
+struct node *entry_place(struct scope *sc, const struct span *at)
+{
+	struct build b = {.s = sc->s, .a = sc->s->c->a, .at = *at};
+	struct node *n;
+
+	if (sc->trial)
+		return number(&b, 0);
+	n = node_new(b.a, N_ENTRY, *at);
+	n->u.unary.a = builtin_call(&b, "uaddr", BI_UADDR);
+	resolve_operand(sc, n);
+	return n;
+}
+
 /* Asks the family of the entry in silence. */
 bool entry_reaches(struct scope *sc, const struct node *n)
 {

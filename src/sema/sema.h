@@ -156,6 +156,8 @@ bool value_read(struct scope *sc, struct node *n);
 /* --- entry.c */
 /* @entry: n becomes a name, a target or (true: reported) a number. */
 bool entry_replace(struct scope *sc, struct node *n);
+/* @entry(uaddr()), resolved: where the probed function was loaded. */
+struct node *entry_place(struct scope *sc, const struct span *at);
 /* Is the $variable there when the function of this .return probe is entered? */
 bool entry_reaches(struct scope *sc, const struct node *n);
 /* Once the handler is resolved: the rest of what @entry needs. */

@@ -320,6 +320,29 @@ static bool becomes_entry(struct scope *sc, struct node *n)
 	return true;
 }
 
+/*
+ * @var in a .return handler of a program: the handler runs in the caller, which
+ * may be of another file, so that the program counter does not say where the
+ * variable was loaded. The function's entry does; the family uses it as base.
+ */
+static void place_var(struct scope *sc, struct node *n)
+{
+	struct node *copy;
+
+	if (n->kind != N_TARGET || strcmp(n->u.target.name, "@var") ||
+	    n->u.target.base || !in_program(sc) || !sc->probe->is_return ||
+	    sc->in_cond)
+		return;
+	copy = node_clone(sc->s->c->a, n);
+	copy->u.target.base = node_new(sc->s->c->a, N_NUM, n->span);
+	if (resolve_target(sc, copy, true))
+		return;
+	/* Text ($) is made of several reads from it. */
+	if (copy->u.target.access->base == ACC_VALUE ||
+	    copy->u.target.access->base == ACC_TEXT)
+		n->u.target.base = entry_place(sc, &n->span);
+}
+
 bool target_waits(const struct scope *sc, const struct node *n)
 {
 	return is_var_address(sc, n);
@@ -333,6 +356,7 @@ void target_resolve(struct scope *sc, struct node *n)
 
 	if (becomes_entry(sc, n))
 		return;
+	place_var(sc, n);
 	n->type = TY_LONG;
 	switch (n->kind) {
 	case N_TARGET:

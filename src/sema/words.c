@@ -12,6 +12,8 @@
 #include "front/parse.h"
 #include "sema/sema.h"
 #include "types/ctype.h"
+#include "types/debug.h"
+#include "types/elf.h"
 #include "types/types.h"
 
 /* --- @enum, @const -------------------------------------------------------- */
@@ -25,15 +27,28 @@ static const struct {
 #include "sema/constant.def"
 };
 
-/* The number that the word names. A type's enumerator goes before a macro. */
-static bool constant(struct compile *c, const struct node *n, int64_t *ret)
+/* An enumerator of the program that the handler's probe stands in. */
+static bool of_program(struct scope *sc, const char *name, int64_t *ret)
 {
+	const char *path = sc->probe ? probe_program(sc->probe) : NULL, *why;
+	struct debug_file *f = path ? debug_open(sc->s->c, path, &why) : NULL;
+
+	return f && debug_constant(f, name, ret);
+}
+
+/*
+ * The number that the word names. The program's own go before the kernel's, and
+ * a type's enumerator before a macro.
+ */
+static bool constant(struct scope *sc, const struct node *n, int64_t *ret)
+{
+	struct compile *c = sc->s->c;
 	const struct node *a =
 	    n->u.atword.args.n ? n->u.atword.args.v[0] : NULL;
 
 	if (!a || a->kind != N_STR)
 		return false;
-	if (types_constant(c, a->u.str, ret))
+	if (of_program(sc, a->u.str, ret) || types_constant(c, a->u.str, ret))
 		return true;
 	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++) {
 		if (strcmp(n->u.atword.word, "@const") ||
@@ -49,7 +64,7 @@ bool word_defined(struct scope *sc, struct node *n)
 {
 	int64_t value;
 
-	return constant(sc->s->c, n, &value);
+	return constant(sc, n, &value);
 }
 
 static void become_number(struct node *n, int64_t v)
@@ -66,7 +81,7 @@ static void resolve_constant(struct scope *sc, struct node *n)
 	struct diag *d;
 	int64_t v = 0;
 
-	if (!constant(c, n, &v)) {
+	if (!constant(sc, n, &v)) {
 		d = complain(c, NO_CONSTANT, &n->span, n->u.atword.word);
 		missing = types_missing(c);
 		if (missing)
@@ -163,6 +178,16 @@ static const char *name_function(struct sema *s, const struct ctype *t)
 	return name;
 }
 
+/* Of the program at a path, or the one that is found by a name. */
+static const struct ctype *program_type(struct compile *c, const char *program,
+					const char *name)
+{
+	const char *path = elf_search(c, program, NULL), *why;
+	struct debug_file *f = path ? debug_open(c, path, &why) : NULL;
+
+	return f ? debug_type(f, name) : NULL;
+}
+
 /*
  * By name, or from the type of the value itself. NULL: no enum, or none known.
  */
@@ -178,8 +203,10 @@ static const struct ctype *enum_type(struct scope *sc, const struct node *n)
 		t = types_find(c, args->v[1]->u.str);
 	else if (args->n > 1)
 		t = types_find_in(c, module, args->v[1]->u.str);
-	else if ((of->kind == N_TARGET || of->kind == N_ARROW) &&
-		 of->u.target.access)
+	if (!t && args->n > 2)
+		t = program_type(c, module, args->v[1]->u.str);
+	if (args->n == 1 && (of->kind == N_TARGET || of->kind == N_ARROW) &&
+	    of->u.target.access)
 		t = of->u.target.access->type;
 	t = ctype_fill(ctype_strip(t));
 	return t && t->kind == CT_ENUM ? t : NULL;

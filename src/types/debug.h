@@ -69,6 +69,8 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 
 /* "struct foo", "foo", "enum e", "int"; a "*" behind it. NULL: not there. */
 const struct ctype *debug_type(struct debug_file *f, const char *name);
+/* An enumerator of any enum outside of functions. */
+bool debug_constant(struct debug_file *f, const char *name, int64_t *ret);
 /* Result type of the function around pc; NULL: none, or void. */
 const struct ctype *debug_result(struct debug_file *f, uint64_t pc);
 

@@ -411,3 +411,70 @@ const struct ctype *debug_type(struct debug_file *f, const char *name)
 		b.ret = ctype_pointer_to(f->c, b.ret);
 	return b.ret;
 }
+
+/* --- enumerators ---------------------------------------------------------- */
+
+struct by_constant {
+	struct debug_file *f;
+	const char *name;
+	int64_t value;
+};
+
+static bool has_constant(struct by_constant *b, Dwarf_Die *parent)
+{
+	const struct ctype *t;
+	Dwarf_Die e;
+	const char *name;
+
+	/* Most enums are not it: only the one that is becomes a type. */
+	if (!die_first(b->f, parent, &e))
+		return false;
+	do {
+		name = die_name(b->f, &e);
+		if (name && !strcmp(name, b->name))
+			break;
+	} while (die_next(b->f, &e, &e));
+	if (!name || strcmp(name, b->name))
+		return false;
+	t = ctype_fill(type_of_die(b->f, parent));
+	for (unsigned i = 0; i < t->consts.n; i++) {
+		if (strcmp(t->consts.v[i].name, b->name))
+			continue;
+		b->value = t->consts.v[i].value;
+		return true;
+	}
+	return false;
+}
+
+static bool constant_below(struct by_constant *b, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DIE_DEPTH || !die_first(b->f, parent, &die))
+		return false;
+	do {
+		int tag = b->f->dw->dwarf_tag(&die);
+
+		if (tag == DW_TAG_enumeration_type && has_constant(b, &die))
+			return true;
+		if (die_is_name_scope(tag) &&
+		    constant_below(b, &die, depth + 1))
+			return true;
+	} while (die_next(b->f, &die, &die));
+	return false;
+}
+
+static bool constant_of_unit(void *ctx, Dwarf_Die *cu)
+{
+	return constant_below(ctx, cu, 0);
+}
+
+bool debug_constant(struct debug_file *f, const char *name, int64_t *ret)
+{
+	struct by_constant b = {.f = f, .name = name};
+
+	if (!debug_reopen(f) || !die_units(f, constant_of_unit, &b))
+		return false;
+	*ret = b.value;
+	return true;
+}
