@@ -19,6 +19,7 @@ tally -c "sha256sum $(command -v tally) $(command -v tally) >/dev/null
 sleep 30 & p=$!
 cat >"$TMP/b.stp" <<X
 probe process($p).end { println("end of ", execname()); exit() }
-probe begin { system("kill $p") }
+probe timer.ms(200) { if (!killed++) system("kill $p") }
+global killed
 X
 timeout 15 tally "$TMP/b.stp"
