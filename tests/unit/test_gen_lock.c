@@ -163,8 +163,8 @@ static int64_t wait_us(struct kit *k)
 }
 
 /*
- * After a full wait in vain, 1 ms, handlers of interrupts wait shortly, 62.5 us,
- * for 16 ms; then in full again. Those of threads wait in full each time.
+ * After a full wait in vain, 1 ms, handlers of interrupts wait shortly, 62.5
+ * us, for 16 ms; then in full again. Those of threads wait in full each time.
  * A busy machine makes waits longer, hence the least of some; none is shorter.
  */
 static void waits_in_vain(enum prog_kind prog, bool brief)

@@ -308,7 +308,8 @@ TEST(rule_all_read)
 	    {"global m probe begin { m = 1 } " T
 	     "{ try { error(\"\") } catch { m = 2 } } " K "{ " M " }", "-aa"},
 	    /* A foreach sets its names. */
-	    {"global m, a " T "{ foreach (m in a) exit() } " K "{ " M " }", "aa"},
+	    {"global m, a " T "{ foreach (m in a) exit() } " K "{ " M " }",
+	     "aa"},
 	    {"global m, a " T "{ a[1] = 1 foreach (m = k in a) exit() } " K
 	     "{ " M " }", "aa"},
 	};
