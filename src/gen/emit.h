@@ -68,7 +68,13 @@ struct root {
 	unsigned slow_lock;	/* label of the lock's slow path */
 	unsigned slow_lock_body;
 	bool evict_used;	/* isel_evict.c */
-	unsigned evict, evict_oldest, evict_drop;
+	/*
+	 * By map, as kernels before 6.9 want one call of for_each_map_elem to
+	 * be always of the same map: whether it is used, and its label.
+	 */
+	bool *evicts;
+	unsigned *evict;
+	unsigned evict_oldest, evict_drop;
 };
 
 struct emit {

@@ -468,12 +468,17 @@ static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
 		const char *name;
 		void (*make)(struct emit *e);
 	} parts[] = {
-		{"evict", isel_evict},
 		{"evict_oldest", isel_evict_oldest},
 		{"evict_drop", isel_evict_drop},
 	};
 
 	u->e.as = as;
+	for (unsigned i = 0; i < u->e.plan->maps.n; i++) {
+		if (!u->e.root->evicts[i])
+			continue;
+		start_subprog(code, as, u->e.f, "evict", LOCK_STACK / 2);
+		isel_evict(&u->e, i);
+	}
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		start_subprog(code, as, u->e.f, parts[i].name,
 			      LOCK_STACK / 2);
@@ -496,7 +501,8 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		r->labels[i] = asm_label(&as);
 	r->slow_lock = asm_label(&as);
 	r->slow_lock_body = asm_label(&as);
-	r->evict = asm_label(&as);
+	for (unsigned i = 0; i < g->plan->maps.n; i++)
+		r->evict[i] = asm_label(&as);
 	r->evict_oldest = asm_label(&as);
 	r->evict_drop = asm_label(&as);
 	for (struct unit *u = units; u; u = u->next) {
@@ -526,6 +532,8 @@ static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
 	bool failed = false;
 
 	r->labels = arena_array(g->c->a, unsigned, g->ir->funcs.n + 1);
+	r->evicts = arena_array(g->c->a, bool, g->plan->maps.n + 1);
+	r->evict = arena_array(g->c->a, unsigned, g->plan->maps.n + 1);
 	for (unsigned i = 0; i < g->ir->funcs.n; i++) {
 		struct ir_func *b = g->ir->funcs.v[i];
 

@@ -139,7 +139,7 @@ void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);
 void isel_slow_lock_body(struct emit *e);
 /* isel_evict.c */
-void isel_evict(struct emit *e);
+void isel_evict(struct emit *e, uint32_t map);
 void isel_evict_oldest(struct emit *e);
 void isel_evict_drop(struct emit *e);
 /* isel_match.c */

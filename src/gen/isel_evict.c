@@ -30,12 +30,12 @@ static void walk(struct emit *e, unsigned body)
 	asm_call(as, KH_FOR_EACH);
 }
 
-/* evict(r1 = map) */
-void isel_evict(struct emit *e)
+/* evict(r1 = map), of which there is one for each map */
+void isel_evict(struct emit *e, uint32_t map)
 {
 	struct assembler *as = e->as;
 
-	asm_bind(as, e->root->evict);
+	asm_bind(as, e->root->evict[map]);
 	asm_store(as, 8, FP, F_MAP, R1);
 	asm_storei(as, 8, FP, F_STAMP, -1); /* above every stamp */
 	walk(e, e->root->evict_oldest);

@@ -3,15 +3,15 @@
 tally -w --format=json -c 'work-calls getppid 2000 1' -e '
 global by
 probe kernel.function("__x64_sys_getppid") {
-	if (pid() == target()) by[execname()] <<< 1
+	if (pid() == target()) by[uid()] <<< 1
 }
-probe kernel.function("bpf_get_current_comm") { by["inside"] <<< 1 }
-probe end { println(@count(by["work-calls"]), " ", @count(by["inside"])) }' \
+probe kernel.function("bpf_get_current_uid_gid") { by[-1] <<< 1 }
+probe end { println(@count(by[0]), " ", @count(by[-1])) }' \
     >"$TMP/out"
 # No Python here: the two rows of the ledger, in the order of the probes.
 tr '{' '\n' <"$TMP/out" | sed -n '
 	s/.*"text":"\([0-9 ]*\).*/handled \1/p
-	s/.*current_comm.*"hits":\([0-9]*\),.*"misses":\([0-9]*\),.*/\1 hits, \2 misses/p
+	s/.*current_uid_gid.*"hits":\([0-9]*\),.*"misses":\([0-9]*\),.*/\1 hits, \2 misses/p
 	s/.*getppid.*"hits":\([0-9]*\),.*"misses":\([0-9]*\),.*/\1 hits, \2 misses/p' |
     case $(uname -r) in
     # Older kernels do not tell.

@@ -1,6 +1,7 @@
 # However a handler in the kernel ends while it holds a lock, the lock is free
-# again: one thread on one CPU meets no other holder, so with MAXSKIPPED=0 a lock
-# that stayed taken ends the run. Likewise on the host, where the kernel's
+# again. The program's main thread may be about as well, on a CPU that a guest
+# starves, so some skips are let pass; a lock that stayed taken would make a
+# thousand, which ends the run. Likewise on the host, where the kernel's
 # handlers would all wait in vain.
 cat >"$TMP/x.stp" <<'END'
 global a[4], n, turn, after, zero, ends, s
@@ -28,12 +29,12 @@ probe kernel.trace("sys_exit") {
 probe end { delete a; if (s == "") println("no text"); n = turn = 0
 	printf("%d of each way, %s\n", @count(ends) / 11, after > 900 ? "all" : "few") }
 END
-tally -w --suppress-handler-errors -DMAXSKIPPED=0 \
+tally -w --suppress-handler-errors -DMAXSKIPPED=300 \
 	-c 'work-calls getppid 1000 1 pin' "$TMP/x.stp" 2>/dev/null
-tally -w -t -DMAXERRORS=1000000 -DMAXSKIPPED=0 \
+tally -w -t -DMAXERRORS=1000000 -DMAXSKIPPED=300 \
 	-c 'work-calls getppid 1000 1 pin' "$TMP/x.stp" 2>&1 >/dev/null |
-	grep '^ERROR\|^WARNING: Number\|^Skipped' |
-	sed 's/ near .*//; s/0x[0-9a-f]*/ADDR/; s/.*skipped probes/skipped/' |
+	grep '^ERROR' |
+	sed 's/ near .*//; s/0x[0-9a-f]*/ADDR/' |
 	sort -u
 # The host: each ending in a timer of its own, with walks, so that none of it is
 # done by the kernel.

@@ -20,7 +20,7 @@ timeout 60 tally -g --suppress-time-limits -DMAXSKIPPED=3 \
 	-c 'work-calls getppid 10000000 1 pin' "$TMP/x.stp" >"$TMP/out" 2>"$TMP/err"
 echo "status $?"
 sed -n '/^ERROR/p; s/skipped probes: .*/skipped probes/p' "$TMP/err"
-sed -n 's/.*events, [0-9]* \(interrupted another.*\)/\1/p' "$TMP/err" | head -1
+sed -n 's/.*, [0-9]* \(interrupted another.*\)/\1/p' "$TMP/err" | head -1
 # No patience: a held lock is given up at once.
 timeout 60 tally -t -DMAXTRYLOCK=0 -DMAXSKIPPED=1000000000 \
 	-c 'work-calls getppid 100000 4 pin' "$TMP/x.stp" 2>&1 |

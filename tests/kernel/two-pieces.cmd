@@ -22,5 +22,6 @@ probe end {
 }
 END
 tally -v -p4 "$TMP/x.stp" 2>&1 | grep 'two pieces'
-tally -w -DMAXSKIPPED=1000000000 \
-	-c 'work-calls getppid 40000 2 pin; true' "$TMP/x.stp"
+# How many gave up, which a busy machine decides, stands on stderr.
+tally -w -DMAXSKIPPED=1000000000 -c 'work-calls getppid 40000 2 pin; true' \
+	"$TMP/x.stp" 2>"$TMP/err" || cat "$TMP/err"
