@@ -17,6 +17,7 @@
 #include <linux/bpf.h>
 
 #include "base/xalloc.h"
+#include "store/insn.h"
 #include "store/sysbpf.h"
 
 enum {
@@ -25,11 +26,6 @@ enum {
 	STEP = 1024,	  /* what is behind its end need not be there */
 };
 
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
-			    .off = (int16_t)(o), .imm = (i) })
-#define MOV_REG(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOV_IMM(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define ADD_IMM(d, i) INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
 #define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)

@@ -10,6 +10,7 @@
 #include <linux/bpf.h>
 
 #include "base/xalloc.h"
+#include "store/insn.h"
 #include "store/sysbpf.h"
 
 enum { PIECE = 512 }; /* bytes that one run of the program reads */
@@ -27,12 +28,6 @@ struct peek {
 	const uint8_t *bytes; /* the map's value: what was read */
 };
 
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){.code = (c),                                        \
-			   .dst_reg = (d),                                     \
-			   .src_reg = (s),                                     \
-			   .off = (int16_t)(o),                                \
-			   .imm = (i)})
 #define LOAD(d, s, field)                                                      \
 	INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s,                                 \
 	     offsetof(struct request, field), 0)
@@ -45,7 +40,7 @@ struct peek {
 static int load(int map)
 {
 	const struct bpf_insn v[] = {
-		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0),
+		MOV_REG(6, 1),
 		CALL(BPF_FUNC_get_current_task),
 		STORE(6, task, 0),
 		INSN(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_VALUE, 0,
@@ -57,7 +52,7 @@ static int load(int map)
 		LOAD(3, 6, addr),
 		CALL(BPF_FUNC_probe_read_kernel),
 		STORE(6, result, 0),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		MOV_IMM(0, 0),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
 	union bpf_attr attr;

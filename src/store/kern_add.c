@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/plan.h"
+#include "store/insn.h"
 #include "store/sysbpf.h"
 
 /*
@@ -22,11 +23,6 @@ struct request {
 };
 
 /* Instructions by hand: this program is too small to go through gen/. */
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
-			    .off = (int16_t)(o), .imm = (i) })
-#define MOV_REG(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOV_IMM(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 
 #include "base/xalloc.h"
+#include "store/insn.h"
 #include "store/sysbpf.h"
 
 /* What a run says. */
@@ -33,11 +34,6 @@ struct kern_cell {
 };
 
 /* Instructions by hand, as in kern_add.c. */
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
-			    .off = (int16_t)(o), .imm = (i) })
-#define MOV_REG(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOV_IMM(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define LD_MAP(d, kind, fd) INSN(BPF_LD | BPF_DW | BPF_IMM, d, kind, 0, fd)
 #define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
 #define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)

@@ -16,6 +16,7 @@
 #include <linux/btf.h>
 
 #include "base/xalloc.h"
+#include "store/insn.h"
 #include "store/sysbpf.h"
 
 enum {
@@ -26,11 +27,6 @@ enum {
 };
 
 /* Instructions by hand: this program is too small to go through gen/. */
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
-			    .off = (int16_t)(o), .imm = (i) })
-#define MOV_REG(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOV_IMM(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define ALU_IMM(op, d, i) INSN(BPF_ALU64 | (op) | BPF_K, d, 0, 0, i)
 #define ALU_REG(op, d, s) INSN(BPF_ALU64 | (op) | BPF_X, d, s, 0, 0)
 #define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
