@@ -235,8 +235,14 @@ static int add_functions(struct source_file *s, struct source_spec *spec)
 	int near[2];
 
 	spec->q.inlines = s->m->pattern->tag == TAG_INLINE;
+	/* A copy has no lines of its own to be chosen by. */
+	if (spec->nranges && spec->q.inlines)
+		return family_refuse(s->c, s->m,
+				     ".inline takes no line: probe a "
+				     "statement, which is found in inlined "
+				     "copies too");
 	debug_find(s->debug, &spec->q, &places, near);
-	if (spec->nranges && !spec->q.inlines)
+	if (spec->nranges)
 		function_around(&places, spec->range[0].from);
 	add_places(s, &places);
 	return 0;
