@@ -198,6 +198,14 @@ static const char *plain_name(struct compile *c, const char *name)
 			 : str_internz(c->str, name);
 }
 
+/* A symbol table's entries and, in *ret, its header; NULL: none of that type. */
+static Elf_Data *open_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
+{
+	Elf_Scn *scn = find_section(elf, type, NULL, ret);
+
+	return scn && ret->sh_entsize ? elf_getdata(scn, NULL) : NULL;
+}
+
 /*
  * Adds the defined functions of one symbol table. false: there is no such
  * table. f, not elf, gives offsets: a file of symbols has the addresses but not
@@ -207,11 +215,10 @@ static bool read_table(struct compile *c, const struct elf_file *f, Elf *elf,
 		       uint32_t type, const char *glob, elf_funcs *ret)
 {
 	GElf_Shdr sh;
-	Elf_Scn *scn = find_section(elf, type, NULL, &sh);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data = open_table(elf, type, &sh);
 	GElf_Sym sym;
 
-	if (!data || !sh.sh_entsize)
+	if (!data)
 		return false;
 	for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
 		struct elf_func fn;
@@ -292,11 +299,10 @@ static bool symbol_of_table(const struct elf_file *f, Elf *elf, uint32_t type,
 			    const char *name, uint64_t *ret)
 {
 	GElf_Shdr sh;
-	Elf_Scn *scn = find_section(elf, type, NULL, &sh);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Data *data = open_table(elf, type, &sh);
 	GElf_Sym sym;
 
-	if (!data || !sh.sh_entsize)
+	if (!data)
 		return false;
 	for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
 		const char *s;
