@@ -198,7 +198,7 @@ static const char *plain_name(struct compile *c, const char *name)
 			 : str_internz(c->str, name);
 }
 
-/* A symbol table's entries and, in *ret, its header; NULL: none of that type. */
+/* Entries of a symbol table; *ret: its header. NULL: none of that type. */
 static Elf_Data *open_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
 {
 	Elf_Scn *scn = find_section(elf, type, NULL, ret);
