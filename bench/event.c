@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event [-b] [-k KEYS] ROUNDS NAME=COMMAND ...: what each tracer adds to a
+ * event [-b] [-k KEYS | -r] ROUNDS NAME=COMMAND ...: what each tracer adds to a
  * system call.
  *
  * In each round every command in turn is started, given time to attach a BPF
@@ -14,7 +14,10 @@
  *
  * -k: not getppid() but KEYS system calls that do not exist, in turn, numbered
  * from 1000: an array keyed by the number gets so many keys, each of them after
- * all others. -b: for a busy machine: short loops with real-time priority, of
+ * all others. -r: prctl(PR_SET_NAME), for tracers of task_rename: a tracepoint
+ * that costs no more than itself, where one at the entry of system calls sends
+ * each of them through a longer way, which both contestants pay in full.
+ * -b: for a busy machine: short loops with real-time priority, of
  * which the fastest counts.
  */
 #include <bpf/bpf.h>
@@ -25,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,6 +42,7 @@ enum {
 
 struct loop {
 	int keys; /* 1: getppid() */
+	bool rename;
 	bool best;
 	double plain[2]; /* -b: without tracer, on the last CPU and on 0 */
 };
@@ -61,7 +66,9 @@ static void call(const struct loop *l, int n)
 {
 	int i, key = 0;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && l->rename; i++)
+		prctl(PR_SET_NAME, "event");
+	for (i = 0; i < n && !l->rename; i++) {
 		syscall(l->keys == 1 ? SYS_getppid : FIRST_KEY + key);
 		if (++key == l->keys)
 			key = 0;
@@ -175,7 +182,7 @@ static double run_ns(const struct loop *l, uint32_t after)
 }
 
 /* Waits until the tracer's program runs: 0, or -1 when it never does. */
-static int wait_attached(uint32_t after)
+static int wait_attached(const struct loop *l, uint32_t after)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME), i, j;
 
@@ -189,8 +196,7 @@ static int wait_attached(uint32_t after)
 				usleep(100000);
 				return 0;
 			}
-		for (j = 0; j < 200; j++)
-			syscall(SYS_getppid);
+		call(l, 200);
 		usleep(5000);
 	}
 	close(stats);
@@ -242,7 +248,7 @@ static void measure(const struct loop *l, const char *name, const char *command,
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}
-	if (wait_attached(after)) {
+	if (wait_attached(l, after)) {
 		fprintf(stderr, "%s: no program ran\n", name);
 	} else {
 		wall = loop_ns(l);
@@ -262,15 +268,17 @@ int main(int argc, char **argv)
 	struct loop l = { .keys = 1 };
 	int rounds, r, i, opt;
 
-	while ((opt = getopt(argc, argv, "bk:")) != -1) {
+	while ((opt = getopt(argc, argv, "bk:r")) != -1) {
 		if (opt == 'b')
 			l.best = true;
+		else if (opt == 'r')
+			l.rename = true;
 		else if (opt == 'k')
 			l.keys = (int)strtol(optarg, NULL, 10);
 	}
 	rounds = optind < argc ? (int)strtol(argv[optind], NULL, 10) : 0;
 	if (rounds < 1 || l.keys < 1 || optind + 1 >= argc) {
-		fprintf(stderr, "usage: event [-b] [-k KEYS] ROUNDS "
+		fprintf(stderr, "usage: event [-b] [-k KEYS | -r] ROUNDS "
 			"NAME=COMMAND ...\n");
 		return 2;
 	}
