@@ -60,6 +60,13 @@ void elf_close_file(struct elf_file *f);
 int elf_find_funcs(struct compile *c, const struct elf_file *f,
 		   const char *glob, elf_funcs *ret);
 /*
+ * Stubs through which the file calls functions of other files, by the name of
+ * what they call, ordered by address. Adds to *ret, perhaps nothing: a static
+ * program has none, and one that was built with -fno-plt calls without.
+ */
+void elf_find_plt(struct compile *c, const struct elf_file *f, const char *glob,
+		  elf_funcs *ret);
+/*
  * Address, as linked, of a symbol of any kind. false: there is none of that
  * name.
  */
