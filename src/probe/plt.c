@@ -61,8 +61,8 @@ static int expand_plt(struct compile *c, const struct match *m,
 		return 0;
 	return family_refuse(c, m,
 			     "'%s' calls nothing through stubs (linked "
-			     "statically, or with -fno-plt); probe the function "
-			     "in its library",
+			     "statically, or with -fno-plt); probe the "
+			     "function in its library",
 			     files.v[0]);
 }
 
