@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns the library files into C: their texts, and an index of the names that
- * they define. Run when tally is built:
+ * Turns the library files into C: their texts, packed, and an index of the
+ * names that they define. Run when tally is built:
  *
  *     embed DIRECTORY OUTPUT.c DEPFILE
  */
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "sema/scan.h"
 
@@ -118,48 +119,46 @@ static void add(void *ctx, enum tapset_kind kind, const char *name, size_t len)
 	e->name[e->nnames++].text = strndup(name, len);
 }
 
-/* One literal a line; octal escapes are three digits, so nothing runs on. */
-static void put_text(FILE *out, const char *text, size_t len)
+/* The text of one file as an array of its packed bytes: their number. */
+static size_t put_packed(FILE *out, unsigned file, const char *text, size_t len)
 {
-	size_t i;
+	uLongf n = compressBound(len), i;
+	unsigned char *packed = malloc(n);
 
-	fputs("\t\"", out);
-	for (i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '\n')
-			fputs(i + 1 < len ? "\\n\"\n\t\"" : "\\n", out);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 32 || c > 126 || c == '?')
-			fprintf(out, "\\%03o", c);
-		else
-			fputc(c, out);
-	}
-	fputs("\"", out);
+	if (!packed || compress2(packed, &n, (const unsigned char *)text, len,
+				 Z_BEST_COMPRESSION) != Z_OK)
+		die("compress2");
+	fprintf(out, "static const unsigned char file%u[] = {", file);
+	for (i = 0; i < n; i++)
+		fprintf(out, "%s%u,", i % 16 ? "" : "\n\t", packed[i]);
+	fputs("\n};\n", out);
+	free(packed);
+	return n;
 }
 
 static void put_files(struct embed *e, const char *dir, FILE *out, FILE *dep)
 {
+	static size_t len[FILES_MAX], packed[FILES_MAX];
 	char path[4096];
-	size_t len;
 
-	fputs("const struct embedded_file embedded_files[] = {\n", out);
 	for (e->at = 0; e->at < e->nfiles; e->at++) {
 		char *text;
 
 		snprintf(path, sizeof(path), "%s/%s", dir, e->file[e->at]);
-		text = slurp(path, &len);
+		text = slurp(path, &len[e->at]);
 		fprintf(dep, " %s", path);
 		e->is_macros = ends_in(path, ".stpm");
-		fprintf(out, "\t{\"tapset/%s\", %zu, %d,\n", e->file[e->at],
-			len, e->is_macros);
-		put_text(out, text, len);
-		fputs("},\n", out);
-		scan_names(text, len, add, e);
+		packed[e->at] = put_packed(out, e->at, text, len[e->at]);
+		scan_names(text, len[e->at], add, e);
 		free(text);
 	}
-	fputs("\t{0, 0, 0, 0}\n};\n", out);
+	fputs("const struct embedded_file embedded_files[] = {\n", out);
+	for (e->at = 0; e->at < e->nfiles; e->at++)
+		fprintf(out, "\t{\"tapset/%s\", %zu, %d, %zu, file%u},\n",
+			e->file[e->at], len[e->at],
+			ends_in(e->file[e->at], ".stpm"), packed[e->at],
+			e->at);
+	fputs("\t{0, 0, 0, 0, 0}\n};\n", out);
 	fprintf(out, "const unsigned embedded_nfiles = %u;\n", e->nfiles);
 }
 

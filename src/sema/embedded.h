@@ -7,7 +7,9 @@ struct embedded_file {
 	const char *name;
 	unsigned len;
 	int is_macros; /* .stpm */
-	const char *text;
+	unsigned packed_len;
+	/* Packed by zlib: len bytes when unpacked. */
+	const unsigned char *packed;
 };
 /* Sorted by kind (enum tapset_kind), then name. */
 struct embedded_name {

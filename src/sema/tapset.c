@@ -2,12 +2,14 @@
 /* The library: which file defines a name, and reading that file. */
 #include "sema/tapset.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/compile.h"
 #include "base/map.h"
@@ -18,11 +20,12 @@
 enum { FILE_MAX = 64 << 20 }; /* no library file is near it */
 
 /*
- * One file; read in whole when it is found, parsed when one of its names is
- * wanted.
+ * One file; of -I it is read in whole when it is found, of the program's own
+ * it is unpacked when one of its names is wanted, and parsed then.
  */
 struct lib_file {
 	const char *name, *text;
+	const struct embedded_file *packed; /* text: NULL before its use */
 	size_t len;
 	bool is_macros, is_parsed;
 };
@@ -134,7 +137,7 @@ struct tapset *tapset_new(struct compile *c)
 	for (i = 0; i < embedded_nfiles; i++) {
 		const struct embedded_file *e = &embedded_files[i];
 		struct lib_file f = {.name = e->name,
-				     .text = e->text,
+				     .packed = e,
 				     .len = e->len,
 				     .is_macros = e->is_macros};
 
@@ -145,11 +148,31 @@ struct tapset *tapset_new(struct compile *c)
 
 /* --- reading -------------------------------------------------------------- */
 
+/*
+ * The text of a file that the program brings along. All of it together is a
+ * fifth of the binary unpacked, and a script wants a few files of it: 20 KB
+ * take 0.1 ms.
+ */
+static const char *unpack(struct arena *a, const struct embedded_file *e)
+{
+	uLongf len = e->len;
+	unsigned char *text = arena_alloc(a, e->len + 1);
+	int rc = uncompress(text, &len, e->packed, e->packed_len);
+
+	/* The bytes are the build's own: there is nothing to report. */
+	assert(rc == Z_OK && len == e->len);
+	(void)rc;
+	text[len] = 0;
+	return (const char *)text;
+}
+
 /* A source of its own for each file: messages and private names go by it. */
-static struct source *open_source(struct tapset *t, const struct lib_file *f)
+static struct source *open_source(struct tapset *t, struct lib_file *f)
 {
 	struct source *src;
 
+	if (!f->text)
+		f->text = unpack(t->c->a, f->packed);
 	src = source_new(t->c->a, f->name, f->text, f->len, t->c->sources.n);
 	src->is_library = 1;
 	vec_push(t->c->a, &t->c->sources, src);
