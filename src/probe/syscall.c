@@ -14,11 +14,12 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "probe/pretty.h"
 #include "probe/target.h"
+#include "store/insn.h"
+#include "store/sysbpf.h"
 #include "types/glob.h"
 #include "types/types.h"
 
@@ -271,13 +272,6 @@ struct layer {
 	bool used[NR_MAX];
 };
 
-static int sys_bpf(int cmd, union bpf_attr *attr)
-{
-	int rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	return rc < 0 ? -errno : rc;
-}
-
 /*
  * libbpf has no assembler, and its loader wants an object file. A handler is
  * entered by a tail call, so the dispatcher does not come back from it; where
@@ -285,12 +279,7 @@ static int sys_bpf(int cmd, union bpf_attr *attr)
  * calls have bit 30 set) the call does nothing and the dispatcher ends. A
  * 64-bit program that calls by int 0x80 has the code segment of 64 bits and
  * cannot be told apart here.
- */
-#define INSN(op, dst, src, o, i)                                               \
-	((struct bpf_insn){.code = (op), .dst_reg = (dst), .src_reg = (src),   \
-			   .off = (o), .imm = (i)})
-
-/*
+ *
  * Number and code segment come from the registers the call was made with; the
  * tracepoints differ in their second argument only.
  */
@@ -298,23 +287,22 @@ static int load_dispatcher(int map_fd)
 {
 	const struct bpf_insn insns[] = {
 	    /* r6 = context; read nr, ip and cs to the stack */
-	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0),
-	    INSN(BPF_LDX | BPF_MEM | BPF_DW, 3, 6, 0, 0),
-	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 3, 0, 0, REGS_NR),
-	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
-	    INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -24),
-	    INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 0, 24),
-	    INSN(BPF_JMP | BPF_CALL, 0, 0, 0, HELPER_READ_KERNEL),
-	    INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 7, 0),
+	    MOV_REG(6, 1),
+	    LOAD(3, 6, 0),
+	    ALU_IMM(BPF_ADD, 3, REGS_NR),
+	    MOV_REG(1, 10),
+	    ALU_IMM(BPF_ADD, 1, -24),
+	    MOV_IMM(2, 24),
+	    CALL(HELPER_READ_KERNEL),
+	    JUMP_IMM(BPF_JNE, 0, 0, 7),
 	    INSN(BPF_LDX | BPF_MEM | BPF_H, 4, 10, -24 + REGS_CS - REGS_NR, 0),
-	    INSN(BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 5, CS_32BIT),
-	    INSN(BPF_LDX | BPF_MEM | BPF_DW, 3, 10, -24, 0),
-	    INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 6, 0, 0),
-	    INSN(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, 0, map_fd),
-	    INSN(0, 0, 0, 0, 0),
-	    INSN(BPF_JMP | BPF_CALL, 0, 0, 0, HELPER_TAIL_CALL),
-	    INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
-	    INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	    JUMP_IMM(BPF_JEQ, 4, CS_32BIT, 5),
+	    LOAD(3, 10, -24),
+	    MOV_REG(1, 6),
+	    LOAD_64(2, BPF_PSEUDO_MAP_FD, map_fd, 0),
+	    CALL(HELPER_TAIL_CALL),
+	    MOV_IMM(0, 0),
+	    EXIT,
 	};
 	union bpf_attr a;
 
@@ -324,19 +312,14 @@ static int load_dispatcher(int map_fd)
 	a.insn_cnt = sizeof(insns) / sizeof(insns[0]);
 	/* helpers for tracing are for GPL programs */
 	a.license = (uintptr_t) "Dual MIT/GPL";
-	memcpy(a.prog_name, "tally_syscalls", 15);
-	return sys_bpf(BPF_PROG_LOAD, &a);
+	sysbpf_name(a.prog_name, "tally_syscalls");
+	return sysbpf(BPF_PROG_LOAD, &a);
 }
 
 static int create_array(void)
 {
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.map_type = BPF_MAP_TYPE_PROG_ARRAY;
-	a.key_size = a.value_size = 4;
-	a.max_entries = NR_MAX;
-	return sys_bpf(BPF_MAP_CREATE, &a);
+	return sysbpf_map(BPF_MAP_TYPE_PROG_ARRAY, "tally_syscalls", 4, 4,
+			  NR_MAX, 0, 0);
 }
 
 static int open_tracepoint(int prog_fd, bool is_return)
@@ -347,7 +330,7 @@ static int open_tracepoint(int prog_fd, bool is_return)
 	a.raw_tracepoint.name =
 	    (uintptr_t)(is_return ? "sys_exit" : "sys_enter");
 	a.raw_tracepoint.prog_fd = prog_fd;
-	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+	return sysbpf(BPF_RAW_TRACEPOINT_OPEN, &a);
 }
 
 /*
@@ -423,7 +406,7 @@ static int attach_syscall(struct compile *c, struct probe *p, int prog_fd,
 	a.map_fd = l->map_fd;
 	a.key = (uintptr_t)&s->nr;
 	a.value = (uintptr_t)&prog_fd;
-	err = sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
+	err = sysbpf(BPF_MAP_UPDATE_ELEM, &a);
 	if (err) {
 		*ret_why = explain(c, err);
 		return err;

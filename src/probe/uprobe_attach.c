@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "store/insn.h"
+#include "store/sysbpf.h"
+
 /* Headers older than the kernel do not have these. */
 enum { ATTACH_UPROBE_MULTI = 48, MULTI_RETURN = 1 };
 
@@ -58,12 +61,8 @@ static int multi_link(int prog_fd, const char *path, uint64_t offset,
 /* A program that returns 0: the questions below need one to attach. */
 static int load_nothing(void)
 {
-	static const struct bpf_insn insns[] = {
-	    {.code = BPF_ALU64 | BPF_MOV | BPF_K},
-	    {.code = BPF_JMP | BPF_EXIT},
-	};
+	const struct bpf_insn insns[] = {MOV_IMM(0, 0), EXIT};
 	union bpf_attr a;
-	int fd;
 
 	memset(&a, 0, sizeof(a));
 	a.prog_type = BPF_PROG_TYPE_KPROBE;
@@ -71,8 +70,7 @@ static int load_nothing(void)
 	a.insns = (uintptr_t)insns;
 	a.insn_cnt = 2;
 	a.license = (uintptr_t) "Dual MIT/GPL";
-	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
-	return fd < 0 ? -errno : fd;
+	return sysbpf(BPF_PROG_LOAD, &a);
 }
 
 /*

@@ -10,8 +10,8 @@
 #include <bpf/bpf.h>
 
 #include "run/state.h"
+#include "store/hostprog.h"
 #include "store/kern.h"
-#include "store/sysbpf.h"
 
 /* --- opening ------------------------------------------------------------- */
 
@@ -242,16 +242,15 @@ bool kern_poll(struct session *s)
  */
 bool kern_kick(struct session *s, const struct probe *p)
 {
-	union bpf_attr attr;
+	struct hostprog prog;
 	unsigned i;
 	int rc = -ENOENT;
 
-	memset(&attr, 0, sizeof(attr));
 	for (i = 0; rc && i < s->kern->nprogs; i++) {
 		if (s->kern->progs[i].probe != p)
 			continue;
-		attr.test.prog_fd = (uint32_t)s->kern->progs[i].prog_fd;
-		rc = sysbpf(BPF_PROG_TEST_RUN, &attr);
+		prog.fd = s->kern->progs[i].prog_fd;
+		rc = hostprog_run(&prog, NULL, 0);
 		break;
 	}
 	if (rc)

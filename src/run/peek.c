@@ -4,14 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <linux/bpf.h>
 
 #include "base/xalloc.h"
+#include "store/hostprog.h"
 #include "store/insn.h"
-#include "store/sysbpf.h"
 
 enum { PIECE = 512 }; /* bytes that one run of the program reads */
 
@@ -24,81 +20,51 @@ struct request {
 };
 
 struct peek {
-	int map, prog;
-	const uint8_t *bytes; /* the map's value: what was read */
+	struct mapped bytes; /* PIECE of them: what was read */
+	struct hostprog prog;
 };
 
-#define LOAD(d, s, field)                                                      \
-	INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s,                                 \
-	     offsetof(struct request, field), 0)
-#define STORE(d, field, s)                                                     \
-	INSN(BPF_STX | BPF_MEM | BPF_DW, d, s,                                 \
-	     offsetof(struct request, field), 0)
-#define CALL(f) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
+#define GET(d, field) LOAD(d, 6, offsetof(struct request, field))
+#define PUT(field, s) STORE(6, offsetof(struct request, field), s)
 
 /* By way of a map, as helpers do not write to a context. */
-static int load(int map)
+static int load(struct peek *p)
 {
 	const struct bpf_insn v[] = {
 		MOV_REG(6, 1),
 		CALL(BPF_FUNC_get_current_task),
-		STORE(6, task, 0),
-		INSN(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_VALUE, 0,
-		     map),
-		INSN(0, 0, 0, 0, 0),
-		LOAD(2, 6, size),
+		PUT(task, 0),
+		LOAD_64(1, BPF_PSEUDO_MAP_VALUE, p->bytes.fd, 0),
+		GET(2, size),
 		/* the verifier wants to see that it fits */
-		INSN(BPF_JMP | BPF_JGT | BPF_K, 2, 0, 3, PIECE),
-		LOAD(3, 6, addr),
+		JUMP_IMM(BPF_JGT, 2, PIECE, 3),
+		GET(3, addr),
 		CALL(BPF_FUNC_probe_read_kernel),
-		STORE(6, result, 0),
+		PUT(result, 0),
 		MOV_IMM(0, 0),
-		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+		EXIT,
 	};
-	union bpf_attr attr;
+	const struct hostprog_code code = {
+		.name = "tally_peek",
+		.type = BPF_PROG_TYPE_SYSCALL,
+		.insns = v,
+		.n = sizeof(v) / sizeof(*v),
+	};
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
-	attr.prog_flags = BPF_F_SLEEPABLE; /* the kind demands it */
-	attr.insns = (uintptr_t)v;
-	attr.insn_cnt = sizeof(v) / sizeof(*v);
-	attr.license = (uintptr_t) "Dual MIT/GPL";
-	sysbpf_name(attr.prog_name, "tally_peek");
-	return sysbpf(BPF_PROG_LOAD, &attr);
-}
-
-static int make_map(void)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_type = BPF_MAP_TYPE_ARRAY;
-	attr.key_size = 4;
-	attr.value_size = PIECE;
-	attr.max_entries = 1;
-	attr.map_flags = BPF_F_MMAPABLE;
-	sysbpf_name(attr.map_name, "tally_peek");
-	return sysbpf(BPF_MAP_CREATE, &attr);
+	return hostprog_load(&p->prog, &code);
 }
 
 struct peek *peek_open(int *ret_err)
 {
 	struct peek *p = xcalloc(1, sizeof(*p));
-	void *at = MAP_FAILED;
 
-	p->prog = -1;
-	*ret_err = p->map = make_map();
-	if (p->map >= 0)
-		*ret_err = p->prog = load(p->map);
-	if (p->prog >= 0) {
-		at = mmap(NULL, PIECE, PROT_READ, MAP_SHARED, p->map, 0);
-		*ret_err = at == MAP_FAILED ? -errno : 0;
-	}
+	*ret_err = mapped_open(&p->bytes, "tally_peek", PIECE);
+	if (!*ret_err)
+		*ret_err = load(p);
 	if (*ret_err) {
 		peek_close(p);
 		return NULL;
 	}
-	p->bytes = at;
 	return p;
 }
 
@@ -106,25 +72,9 @@ void peek_close(struct peek *p)
 {
 	if (!p)
 		return;
-	if (p->bytes)
-		munmap((void *)(uintptr_t)p->bytes, PIECE);
-	if (p->prog >= 0)
-		close(p->prog);
-	if (p->map >= 0)
-		close(p->map);
+	mapped_close(&p->bytes);
+	hostprog_close(&p->prog);
 	free(p);
-}
-
-/* The kernel writes the context back to where it came from. */
-static int run(const struct peek *p, struct request *r)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.test.prog_fd = (uint32_t)p->prog;
-	attr.test.ctx_in = (uintptr_t)r;
-	attr.test.ctx_size_in = sizeof(*r);
-	return sysbpf(BPF_PROG_TEST_RUN, &attr);
 }
 
 int peek_read(struct peek *p, uint64_t addr, void *dst, size_t n)
@@ -136,9 +86,9 @@ int peek_read(struct peek *p, uint64_t addr, void *dst, size_t n)
 		struct request r = {.addr = addr, .size = step,
 				    .result = -EFAULT};
 
-		if (run(p, &r) || r.result)
+		if (hostprog_run(&p->prog, &r, sizeof(r)) || r.result)
 			return -EFAULT;
-		memcpy(to, p->bytes, step);
+		memcpy(to, p->bytes.at, step);
 		to += step;
 		addr += step;
 		n -= step;
@@ -150,5 +100,5 @@ uint64_t peek_task(struct peek *p)
 {
 	struct request r = {.size = 0};
 
-	return run(p, &r) ? 0 : r.task;
+	return hostprog_run(&p->prog, &r, sizeof(r)) ? 0 : r.task;
 }

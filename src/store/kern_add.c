@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program that adds, and running it. */
+/* The programs that add and set. */
 #include "store/kern_add.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 
 #include "ir/plan.h"
 #include "store/insn.h"
-#include "store/sysbpf.h"
 
 /*
  * A key is copied to the program's stack, which has 512 bytes. Copying takes
@@ -18,98 +17,82 @@ enum { KEY_MAX = 400, INSNS_MAX = 2 * KEY_MAX / 8 + 20 };
 
 /* What the program gets as its context. */
 struct request {
-	int64_t delta, old;
+	int64_t v, old;
 	uint8_t key[KEY_MAX];
 };
 
-/* Instructions by hand: this program is too small to go through gen/. */
-#define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
-#define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
-#define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+enum { DONE, MISSING };
 
 /*
- * key_size: bytes, a multiple of 8. Puts the program into v, which has
- * INSNS_MAX; returns its length. With the request in r6:
+ * Puts the program into v, which has INSNS_MAX; returns its length. With the
+ * request in r6:
  *     copy key to the stack; r0 = lookup(map, key)
- *     if (!r0) return 1
- *     old = set ? xchg(r0->value, delta) : fetch_add(r0->value, delta)
- *     return 0
+ *     if (!r0) return MISSING
+ *     old = set ? xchg(r0->value, v) : fetch_add(r0->value, v)
+ *     return DONE
  */
 static uint32_t make(struct bpf_insn *v, int map_fd, int key_size, bool set)
 {
 	uint32_t n = 0;
 	int i;
 
-	v[n++] = MOV_REG(6, 1);
-	for (i = 0; i < key_size; i += 8) {
-		v[n++] = LOAD(0, 6, (int)offsetof(struct request, key) + i);
-		v[n++] = STORE(10, i - key_size, 0);
-	}
-	v[n++] = INSN(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_FD, 0,
-		      map_fd);
-	v[n++] = INSN(0, 0, 0, 0, 0);
-	v[n++] = MOV_REG(2, 10);
-	v[n++] = INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 0, 0, -key_size);
-	v[n++] = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
-	/* Helpers give a pointer: compared with 0 in 64 bits. */
-	v[n++] = INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 2, 0);
-	v[n++] = MOV_IMM(0, 1); /* missing */
-	v[n++] = EXIT;
-	v[n++] = LOAD(1, 6, offsetof(struct request, delta));
-	/* The whole point: atomic with respect to programs on any CPU. */
-	v[n++] = INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1,
+	INSN_PUT(v, n, MOV_REG(6, 1));
+	for (i = 0; i < key_size; i += 8)
+		INSN_PUT(v, n,
+			 LOAD(0, 6, (int)offsetof(struct request, key) + i),
+			 STORE(10, i - key_size, 0));
+	INSN_PUT(v, n, LOAD_64(1, BPF_PSEUDO_MAP_FD, map_fd, 0), MOV_REG(2, 10),
+		 ALU_IMM(BPF_ADD, 2, -key_size),
+		 CALL(BPF_FUNC_map_lookup_elem),
+		 /* Helpers give a pointer: compared with 0 in 64 bits. */
+		 JUMP_IMM(BPF_JNE, 0, 0, 2), MOV_IMM(0, MISSING), EXIT,
+		 LOAD(1, 6, offsetof(struct request, v)),
+		 /* The whole point: atomic as programs on any CPU see it. */
+		 INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1,
 		      offsetof(struct plain_value, value),
-		      set ? BPF_XCHG : BPF_ADD | BPF_FETCH);
-	v[n++] = STORE(6, offsetof(struct request, old), 1);
-	/* The result: 0 done, 1 no such element. */
-	v[n++] = MOV_IMM(0, 0);
-	v[n++] = EXIT;
+		      set ? BPF_XCHG : BPF_ADD | BPF_FETCH),
+		 STORE(6, offsetof(struct request, old), 1), MOV_IMM(0, DONE),
+		 EXIT);
 	return n;
 }
 
-static uint64_t pointer(const void *p)
+static void load(struct hostprog *p, int map_fd, uint32_t key_size, bool set)
 {
-	return (uint64_t)(uintptr_t)p;
+	struct bpf_insn insns[INSNS_MAX];
+	struct hostprog_code code = {
+		.name = set ? "tally_set" : "tally_add",
+		.type = BPF_PROG_TYPE_SYSCALL,
+		.insns = insns,
+	};
+
+	code.n = make(insns, map_fd, (int)key_size, set);
+	hostprog_load(p, &code);
 }
 
-int kern_add_load(int map_fd, uint32_t key_size, bool set)
+int kern_add_run(struct kern_add *a, int map_fd, const void *key,
+		 uint32_t key_size, bool set, int64_t v, int64_t *ret_old)
 {
-	struct bpf_insn insns[INSNS_MAX] = { 0 };
-	union bpf_attr attr;
-
-	if (key_size > KEY_MAX)
-		return -E2BIG;
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
-	attr.prog_flags = BPF_F_SLEEPABLE; /* the kind demands it */
-	attr.insns = pointer(insns);
-	attr.insn_cnt = make(insns, map_fd, (int)key_size, set);
-	attr.license = pointer("Dual MIT/GPL");
-	sysbpf_name(attr.prog_name, set ? "tally_set" : "tally_add");
-	return sysbpf(BPF_PROG_LOAD, &attr);
-}
-
-int kern_add_run(int prog_fd, const void *key, uint32_t key_size,
-		 int64_t delta, int64_t *ret_old)
-{
-	struct request req = { .delta = delta };
-	union bpf_attr attr;
+	struct hostprog *p = set ? &a->set : &a->add;
+	struct request req = { .v = v };
 	int rc;
 
+	if (key_size > KEY_MAX)
+		return -ENOTSUP;
+	if (!hostprog_asked(p))
+		load(p, map_fd, key_size, set);
+	if (p->fd < 0)
+		return -ENOTSUP;
 	memcpy(req.key, key, key_size);
-	memset(&attr, 0, sizeof(attr));
-	attr.test.prog_fd = (uint32_t)prog_fd;
-	/*
-	 * The kernel copies the context in and, for this kind of program, out
-	 * again: req.old is what was there.
-	 */
-	attr.test.ctx_in = pointer(&req);
-	attr.test.ctx_size_in = sizeof(req);
-	rc = sysbpf(BPF_PROG_TEST_RUN, &attr);
-	if (rc)
-		return rc;
-	if (ret_old)
+	rc = hostprog_run(p, &req, sizeof(req));
+	if (rc == MISSING)
+		return -ENOENT;
+	if (rc == DONE && ret_old)
 		*ret_old = req.old;
-	/* No element, but the call itself went well. */
-	return attr.test.retval ? -ENOENT : 0;
+	return rc;
+}
+
+void kern_add_close(struct kern_add *a)
+{
+	hostprog_close(&a->add);
+	hostprog_close(&a->set);
 }

@@ -12,12 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A program for a map of plain_value with keys of key_size bytes (a multiple
- * of 8, at most 400); `set`: it puts delta in place of the value. Its
- * descriptor or a negative errno. */
-int kern_add_load(int map_fd, uint32_t key_size, bool set);
-/* 0 with the old value, -ENOENT, or another negative errno. */
-int kern_add_run(int prog_fd, const void *key, uint32_t key_size,
-		 int64_t delta, int64_t *ret_old);
+#include "store/hostprog.h"
+
+/* A map of plain_value with keys of key_size bytes (a multiple of 8). */
+struct kern_add {
+	struct hostprog add, set;
+};
+
+/*
+ * Adds v to an element, or sets it (`set`); *ret_old, unless NULL, is what was
+ * there. 0, -ENOENT: no such element, or -ENOTSUP: this kernel, or a key of
+ * this length, has no way to.
+ */
+int kern_add_run(struct kern_add *a, int map_fd, const void *key,
+		 uint32_t key_size, bool set, int64_t v, int64_t *ret_old);
+void kern_add_close(struct kern_add *a);
 
 #endif

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "base/xalloc.h"
+#include "store/hostprog.h"
 #include "store/insn.h"
-#include "store/sysbpf.h"
 
 /* What a run says. */
 enum { WRITTEN, MISSING, DIFFERS };
@@ -24,20 +22,12 @@ enum { WRITTEN, MISSING, DIFFERS };
  */
 struct kern_cell {
 	const struct plan_global *g;
-	int map_fd;	   /* of the aggregate */
-	int buf_fd;	   /* of the request; or a negative errno */
-	int prog_fd;	   /* likewise */
-	uint8_t *request;
-	size_t size;	   /* of the mapping */
+	int map_fd; /* of the aggregate */
+	struct mapped request;
+	struct hostprog prog;
 	uint64_t *was, *is; /* in the request */
-	uint8_t *value;	   /* a whole element */
+	uint8_t *value;	    /* a whole element */
 };
-
-/* Instructions by hand, as in kern_add.c. */
-#define LD_MAP(d, kind, fd) INSN(BPF_LD | BPF_DW | BPF_IMM, d, kind, 0, fd)
-#define LOAD(d, s, o) INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
-#define STORE(d, o, s) INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
-#define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /*
  * Puts the program into v; returns its length. With the request in r6:
@@ -53,80 +43,38 @@ static uint32_t make(struct bpf_insn *v, const struct kern_cell *c)
 	int at = (int)plan_host_off(c->g), words = cell / 8, i;
 	uint32_t n = 0, differs;
 
-	v[n++] = LD_MAP(6, BPF_PSEUDO_MAP_VALUE, c->buf_fd);
-	v[n++] = INSN(0, 0, 0, 0, 0);
-	v[n++] = LD_MAP(1, BPF_PSEUDO_MAP_FD, c->map_fd);
-	v[n++] = INSN(0, 0, 0, 0, 0);
-	v[n++] = MOV_REG(2, 6);
-	v[n++] = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
-	v[n++] = INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, 2, 0);
-	v[n++] = MOV_IMM(0, MISSING);
-	v[n++] = EXIT;
+	INSN_PUT(v, n, LOAD_64(6, BPF_PSEUDO_MAP_VALUE, c->request.fd, 0),
+		 LOAD_64(1, BPF_PSEUDO_MAP_FD, c->map_fd, 0), MOV_REG(2, 6),
+		 CALL(BPF_FUNC_map_lookup_elem), JUMP_IMM(BPF_JNE, 0, 0, 2),
+		 MOV_IMM(0, MISSING), EXIT);
 	/* 3 instructions a word here, 2 behind, and the end */
 	differs = n + 5 * (uint32_t)words + 2;
 	for (i = 0; i < cell; i += 8) {
-		v[n++] = LOAD(1, 6, key + i);
-		v[n++] = LOAD(2, 0, at + i);
-		v[n] = INSN(BPF_JMP | BPF_JNE | BPF_X, 1, 2, differs - n - 1,
-			    0);
-		n++;
+		INSN_PUT(v, n, LOAD(1, 6, key + i), LOAD(2, 0, at + i));
+		INSN_PUT(v, n, JUMP_REG(BPF_JNE, 1, 2, differs - n - 1));
 	}
-	for (i = 0; i < cell; i += 8) {
-		v[n++] = LOAD(1, 6, key + cell + i);
-		v[n++] = STORE(0, at + i, 1);
-	}
-	v[n++] = MOV_IMM(0, WRITTEN);
-	v[n++] = EXIT;
-	for (i = 0; i < cell; i += 8) {
-		v[n++] = LOAD(1, 0, at + i);
-		v[n++] = STORE(6, key + i, 1);
-	}
-	v[n++] = MOV_IMM(0, DIFFERS);
-	v[n++] = EXIT;
+	for (i = 0; i < cell; i += 8)
+		INSN_PUT(v, n, LOAD(1, 6, key + cell + i), STORE(0, at + i, 1));
+	INSN_PUT(v, n, MOV_IMM(0, WRITTEN), EXIT);
+	for (i = 0; i < cell; i += 8)
+		INSN_PUT(v, n, LOAD(1, 0, at + i), STORE(6, key + i, 1));
+	INSN_PUT(v, n, MOV_IMM(0, DIFFERS), EXIT);
 	return n;
 }
 
-static uint64_t pointer(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
-
-/* As a raw tracepoint's: such a program can be run on request since Linux
- * 5.10, on this CPU, which is not taken from it meanwhile. */
-static int load(const struct kern_cell *c)
+/* As a raw tracepoint's: it is not taken from its CPU meanwhile. */
+static void load(struct kern_cell *c)
 {
 	struct bpf_insn *v = xcalloc(7 * c->g->cell.size / 8 + 20, sizeof(*v));
-	union bpf_attr attr;
-	int fd;
+	struct hostprog_code code = {
+		.name = "tally_cell",
+		.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.insns = v,
+	};
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = pointer(v);
-	attr.insn_cnt = make(v, c);
-	attr.license = pointer("Dual MIT/GPL");
-	sysbpf_name(attr.prog_name, "tally_cell");
-	fd = sysbpf(BPF_PROG_LOAD, &attr);
+	code.n = make(v, c);
+	hostprog_load(&c->prog, &code);
 	free(v);
-	return fd;
-}
-
-static int map_request(struct kern_cell *c, uint32_t size)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *at;
-
-	c->buf_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "tally_cell", 4, size,
-				   1, &opts);
-	if (c->buf_fd < 0)
-		return c->buf_fd;
-	c->size = (size + page - 1) / page * page;
-	at = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->buf_fd,
-		  0);
-	if (at == MAP_FAILED)
-		return -errno;
-	c->request = at;
-	return 0;
 }
 
 struct kern_cell *kern_cell_new(int map_fd, const struct plan_global *g)
@@ -136,12 +84,13 @@ struct kern_cell *kern_cell_new(int map_fd, const struct plan_global *g)
 	c->g = g;
 	c->map_fd = map_fd;
 	c->value = xcalloc(plan_cells(g), g->cell.size);
-	c->prog_fd = map_request(c, g->key.size + 2 * g->cell.size);
-	if (c->prog_fd)
+	c->prog.fd = mapped_open(&c->request, "tally_cell",
+				 g->key.size + 2 * g->cell.size);
+	if (c->prog.fd)
 		return c;
-	c->was = (uint64_t *)(c->request + g->key.size);
-	c->is = (uint64_t *)(c->request + g->key.size + g->cell.size);
-	c->prog_fd = load(c);
+	c->was = (uint64_t *)(c->request.at + g->key.size);
+	c->is = (uint64_t *)(c->request.at + g->key.size + g->cell.size);
+	load(c);
 	return c;
 }
 
@@ -149,26 +98,10 @@ void kern_cell_free(struct kern_cell *c)
 {
 	if (!c)
 		return;
-	if (c->request)
-		munmap(c->request, c->size);
-	if (c->buf_fd >= 0)
-		close(c->buf_fd);
-	if (c->prog_fd >= 0)
-		close(c->prog_fd);
+	mapped_close(&c->request);
+	hostprog_close(&c->prog);
 	free(c->value);
 	free(c);
-}
-
-/* WRITTEN, MISSING, DIFFERS or a negative errno. */
-static int run(struct kern_cell *c)
-{
-	union bpf_attr attr;
-	int rc;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.test.prog_fd = (uint32_t)c->prog_fd;
-	rc = sysbpf(BPF_PROG_TEST_RUN, &attr);
-	return rc ? rc : (int)attr.test.retval;
 }
 
 /* A new element, zeroes but for the host's cell. -EEXIST: a program was
@@ -188,9 +121,9 @@ int kern_cell_add(struct kern_cell *c, const void *key, const uint64_t *was,
 	const uint32_t size = c->g->cell.size;
 	int rc;
 
-	if (c->prog_fd < 0)
+	if (c->prog.fd < 0)
 		return -ENOTSUP;
-	memcpy(c->request, key, c->g->key.size);
+	memcpy(c->request.at, key, c->g->key.size);
 	memset(c->was, 0, size);
 	if (was)
 		memcpy(c->was, was, size);
@@ -198,7 +131,7 @@ int kern_cell_add(struct kern_cell *c, const void *key, const uint64_t *was,
 	do {
 		memcpy(c->is, c->was, size);
 		cell_add(&c->g->cell, c->is, v);
-		rc = run(c);
+		rc = hostprog_run(&c->prog, NULL, 0);
 		if (rc == MISSING) {
 			memset(c->was, 0, size);
 			rc = insert(c, key, v);

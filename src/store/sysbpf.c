@@ -4,6 +4,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,4 +35,26 @@ void sysbpf_name(char dst[BPF_OBJ_NAME_LEN], const char *name)
 		dst[n] = isalnum((unsigned char)name[n]) || name[n] == '.'
 			 ? name[n] : '_';
 	dst[n] = 0;
+}
+
+int sysbpf_map(enum bpf_map_type type, const char *name, uint32_t key,
+	       uint32_t value, uint32_t entries, uint32_t flags, int inner_fd)
+{
+	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
+	union bpf_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = key;
+	attr.value_size = value;
+	attr.max_entries = entries;
+	attr.map_flags = flags;
+	attr.inner_map_fd = inner_fd > 0 ? (uint32_t)inner_fd : 0;
+	sysbpf_name(attr.map_name, name);
+	fd = sysbpf(BPF_MAP_CREATE, &attr);
+	/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK. */
+	if (fd == -EPERM && !setrlimit(RLIMIT_MEMLOCK, &lim))
+		fd = sysbpf(BPF_MAP_CREATE, &attr);
+	return fd;
 }
