@@ -44,37 +44,51 @@ void isel_evict(struct emit *e, uint32_t map)
 	asm_exit(as);
 }
 
-/* (r1 = map, r2 = key, r3 = value, r4 = frame): the lowest stamp so far. */
-void isel_evict_oldest(struct emit *e)
+/*
+ * (r1 = map, r2 = key, r3 = value, r4 = frame) with the stamp of the frame and
+ * of the value in r5 and r3; r4 stays. A jump to *next goes on to the next
+ * element.
+ */
+static struct assembler *callback(struct emit *e, unsigned label,
+				  unsigned *next)
 {
 	struct assembler *as = e->as;
-	unsigned next = asm_label(as);
 
-	asm_bind(as, e->root->evict_oldest);
-	asm_load(as, 8, R1, R3, STAMP);
-	asm_load(as, 8, R2, R4, F_STAMP);
-	asm_jif(as, BPF_JGE, R1, R2, next);
-	asm_store(as, 8, R4, F_STAMP, R1);
+	*next = asm_label(as);
+	asm_bind(as, label);
+	asm_load(as, 8, R3, R3, STAMP);
+	asm_load(as, 8, R5, R4, F_STAMP);
+	return as;
+}
+
+static void go_on(struct assembler *as, unsigned next)
+{
 	asm_bind(as, next);
 	asm_imm(as, R0, 0);
 	asm_exit(as);
 }
 
-/* Likewise: removes the element with that stamp, and ends the walk. */
+/* Notes the lowest stamp so far. */
+void isel_evict_oldest(struct emit *e)
+{
+	unsigned next;
+	struct assembler *as = callback(e, e->root->evict_oldest, &next);
+
+	asm_jif(as, BPF_JGE, R3, R5, next);
+	asm_store(as, 8, R4, F_STAMP, R3);
+	go_on(as, next);
+}
+
+/* Removes the element with that stamp, and ends the walk. */
 void isel_evict_drop(struct emit *e)
 {
-	struct assembler *as = e->as;
-	unsigned next = asm_label(as);
+	unsigned next;
+	struct assembler *as = callback(e, e->root->evict_drop, &next);
 
-	asm_bind(as, e->root->evict_drop);
-	asm_load(as, 8, R3, R3, STAMP);
-	asm_load(as, 8, R4, R4, F_STAMP);
-	asm_jif(as, BPF_JNE, R3, R4, next);
+	asm_jif(as, BPF_JNE, R3, R5, next);
 	/* in r1 and r2 still are the map and the key */
 	asm_call(as, KH_MAP_DELETE);
 	asm_imm(as, R0, 1);
 	asm_exit(as);
-	asm_bind(as, next);
-	asm_imm(as, R0, 0);
-	asm_exit(as);
+	go_on(as, next);
 }

@@ -304,11 +304,9 @@ static void names_mark(struct compile *c, struct probe *p, ctx_names *out)
  * The provider is part of pp even when the script left it out: programs have
  * marks of one name from several providers.
  */
-static void add_mark(struct compile *c, const struct match *m,
-		     const struct elf_file *f, const struct elf_mark *k,
-		     long pid, struct uprobe_how *how, probe_list *out)
+static void add_mark(const struct uprobe_file *f, const struct elf_mark *k)
 {
-	struct probe *p = uprobe_new(c, m, f->path, k->offset, pid, how);
+	struct probe *p = uprobe_add(f, k->offset);
 	struct uprobe *u = p->data;
 
 	u->addr = k->addr;
@@ -317,42 +315,28 @@ static void add_mark(struct compile *c, const struct match *m,
 	u->provider = k->provider;
 	u->args = k->args;
 	p->pp = str_internz(
-	    c->str,
-	    arena_printf(c->a,
+	    f->c->str,
+	    arena_printf(f->c->a,
 			 "process(\"%s\").provider(\"%s\").mark(\"%s\")",
-			 f->path, k->provider, k->name));
-	vec_push(c->a, out, p);
+			 f->elf->path, k->provider, k->name));
+}
+
+static int expand_file(const struct uprobe_file *f)
+{
+	const char *provider = uprobe_part(f->m, "provider");
+	elf_marks marks = {0};
+
+	elf_find_marks(f->c, f->elf, provider ? provider : "*",
+		       uprobe_part(f->m, "mark"), &marks);
+	for (unsigned i = 0; i < marks.n; i++)
+		add_mark(f, &marks.v[i]);
+	return 0;
 }
 
 static int expand_mark(struct compile *c, const struct match *m,
 		       probe_list *out)
 {
-	const char *provider = uprobe_part(m, "provider");
-	struct file_spec s;
-	name_vec files = {0};
-
-	if (uprobe_files(c, m, &s, &files))
-		return -1;
-	for (unsigned i = 0; i < files.n; i++) {
-		struct uprobe_how *how = arena_new_of(c->a, struct uprobe_how);
-		elf_marks marks = {0};
-		long pid;
-		int rc;
-		struct elf_file *f =
-		    uprobe_open(c, m, &s, files.v[i], &pid, &rc);
-
-		/* rc 0: passed over, a glob met a file that is no program. */
-		if (!f && rc)
-			return rc;
-		if (!f)
-			continue;
-		elf_find_marks(c, f, provider ? provider : "*",
-			       uprobe_part(m, "mark"), &marks);
-		for (unsigned k = 0; k < marks.n; k++)
-			add_mark(c, m, f, &marks.v[k], pid, how, out);
-		elf_close_file(f);
-	}
-	return 0;
+	return uprobe_expand(c, m, out, expand_file);
 }
 
 static void suggest_mark(struct compile *c, const struct match *m,

@@ -93,18 +93,6 @@ static bool read_source(struct compile *c, const char *text,
 
 /* --- probes --------------------------------------------------------------- */
 
-/* One of the point's files. */
-struct source_file {
-	struct compile *c;
-	const struct match *m;
-	const char *path;
-	struct elf_file *elf;
-	struct debug_file *debug;
-	long pid;
-	struct uprobe_how *how;
-	probe_list *out;
-};
-
 /*
  * The point's last components after the one that names the place. pp() gives
  * them back as they were written.
@@ -126,39 +114,39 @@ static const char *suffix_of(struct compile *c, const struct match *m)
  * where: as written between the brackets, with quotes. addr is as linked, scope
  * the function or inlined copy that it lies in (0: not known).
  */
-static void add_at(struct source_file *s, uint64_t addr, uint64_t scope,
+static void add_at(const struct uprobe_file *f, uint64_t addr, uint64_t scope,
 		   const char *name, const char *where)
 {
-	struct compile *c = s->c;
-	uint64_t offset = elf_offset(s->elf, addr);
-	bool is_function = uprobe_part(s->m, "function") != NULL;
+	struct compile *c = f->c;
+	uint64_t offset = elf_offset(f->elf, addr);
+	bool is_function = uprobe_part(f->m, "function") != NULL;
 	struct probe *p;
 	struct uprobe *u;
 
 	if (!offset)
 		return; /* described, but not in the file: not linked in */
-	p = uprobe_new(c, s->m, s->path, offset, s->pid, s->how);
+	p = uprobe_add(f, offset);
 	u = p->data;
 	u->addr = addr;
 	u->scope = scope;
 	u->name = name;
 	p->is_return = u->is_return =
-	    !strcmp(s->m->name[s->m->nparts - 1], "return");
+	    !strcmp(f->m->name[f->m->nparts - 1], "return");
 	p->pp = str_internz(
-	    c->str, arena_printf(c->a, "process(\"%s\").%s(%s)%s", s->path,
+	    c->str, arena_printf(c->a, "process(\"%s\").%s(%s)%s",
+				 f->elf->path,
 				 is_function ? "function" : "statement", where,
-				 suffix_of(c, s->m)));
-	vec_push(c->a, s->out, p);
+				 suffix_of(c, f->m)));
 }
 
-static void add_places(struct source_file *s, const debug_places *places)
+static void add_places(const struct uprobe_file *f, const debug_places *places)
 {
 	for (unsigned i = 0; i < places->n; i++) {
 		const struct debug_place *p = &places->v[i];
 
-		add_at(s, p->addr, p->scope, p->func,
-		       arena_printf(s->c->a, "\"%s@%s:%d\"", p->func, p->file,
-				    p->line));
+		add_at(f, p->addr, p->scope, p->func,
+		       arena_printf(f->c->a, "\"%s@%s:%d\"", p->func,
+				    p->file, p->line));
 	}
 }
 
@@ -179,30 +167,31 @@ static const char *near_lines(struct compile *c, const int near[2])
  * function that is not in the file is left to the caller, who knows similar
  * names.
  */
-static int add_lines(struct source_file *s, struct source_spec *spec)
+static int add_lines(const struct uprobe_file *f, struct debug_file *debug,
+		     struct source_spec *spec)
 {
-	struct compile *c = s->c;
+	struct compile *c = f->c;
 	int near[2] = {0, 0};
 	debug_places places = {0};
 	struct debug_query q = spec->q;
 
-	q.nearest = s->m->pattern->tag == TAG_NEAREST;
+	q.nearest = f->m->pattern->tag == TAG_NEAREST;
 	for (unsigned i = 0; i < spec->nranges; i++) {
 		q.line = spec->range[i].from;
 		q.last = spec->range[i].to;
-		debug_find(s->debug, &q, &places, near);
+		debug_find(debug, &q, &places, near);
 	}
 	if (places.n > LINES_MAX)
-		return family_refuse(c, s->m, "'%s' in '%s' has %u places; at "
+		return family_refuse(c, f->m, "'%s' in '%s' has %u places; at "
 				     "most %d are probed at once",
 				     q.func, q.file, places.n, LINES_MAX);
-	add_places(s, &places);
+	add_places(f, &places);
 	if (places.n || !spec->nranges)
 		return 0;
 	if (spec->range[0].to == INT32_MAX)
-		return family_refuse(c, s->m, "no code of '%s' in '%s'", q.func,
+		return family_refuse(c, f->m, "no code of '%s' in '%s'", q.func,
 				     q.file);
-	return family_refuse(c, s->m, "no code of '%s' in '%s' at line %s%d%s",
+	return family_refuse(c, f->m, "no code of '%s' in '%s' at line %s%d%s",
 			     q.func, q.file, q.relative ? "+" : "",
 			     spec->range[0].from, near_lines(c, near));
 }
@@ -229,22 +218,23 @@ static void function_around(debug_places *places, int line)
  * With .inline, all copies of the function: each has its own place, and the
  * line means nothing there.
  */
-static int add_functions(struct source_file *s, struct source_spec *spec)
+static int add_functions(const struct uprobe_file *f,
+			 struct debug_file *debug, struct source_spec *spec)
 {
 	debug_places places = {0};
 	int near[2];
 
-	spec->q.inlines = s->m->pattern->tag == TAG_INLINE;
+	spec->q.inlines = f->m->pattern->tag == TAG_INLINE;
 	/* A copy has no lines of its own to be chosen by. */
 	if (spec->nranges && spec->q.inlines)
-		return family_refuse(s->c, s->m,
+		return family_refuse(f->c, f->m,
 				     ".inline takes no line: probe a "
 				     "statement, which is found in inlined "
 				     "copies too");
-	debug_find(s->debug, &spec->q, &places, near);
+	debug_find(debug, &spec->q, &places, near);
 	if (spec->nranges)
 		function_around(&places, spec->range[0].from);
-	add_places(s, &places);
+	add_places(f, &places);
 	return 0;
 }
 
@@ -261,53 +251,37 @@ static const struct literal *place_of(const struct match *m)
 	return NULL;
 }
 
-static int expand_file(struct source_file *s)
+static int expand_file(const struct uprobe_file *f)
 {
-	const struct literal *arg = place_of(s->m);
+	struct debug_file *debug;
+	const struct literal *arg = place_of(f->m);
 	struct source_spec spec;
 	const char *why = NULL;
 
 	/* a bare address: nothing to look up, nothing to check */
 	if (arg->type == TY_LONG) {
-		add_at(s, arg->num, 0, "",
-		       arena_printf(s->c->a, "0x%" PRIx64, arg->num));
+		add_at(f, arg->num, 0, "",
+		       arena_printf(f->c->a, "0x%" PRIx64, arg->num));
 		return 0;
 	}
-	if (!read_source(s->c, arg->str, &spec))
-		return family_refuse(s->c, s->m,
+	if (!read_source(f->c, arg->str, &spec))
+		return family_refuse(f->c, f->m,
 				     "'%s' is no place in a source: write "
 				     "\"func@file\", \"func@file:12\", "
 				     "\"func@file:10-20\", \"func@file:+3\" "
 				     "or \"func@file:*\"",
 				     arg->str);
-	s->debug = debug_open(s->c, s->path, &why);
-	if (!s->debug)
-		return family_refuse(s->c, s->m, "'%s': %s", s->path, why);
-	if (spec.nranges && !uprobe_part(s->m, "function"))
-		return add_lines(s, &spec);
-	return add_functions(s, &spec);
+	debug = debug_open(f->c, f->elf->path, &why);
+	if (!debug)
+		return family_refuse(f->c, f->m, "'%s': %s", f->elf->path, why);
+	if (spec.nranges && !uprobe_part(f->m, "function"))
+		return add_lines(f, debug, &spec);
+	return add_functions(f, debug, &spec);
 }
 
 int source_expand(struct compile *c, const struct match *m, probe_list *out)
 {
-	struct source_file s = {.c = c, .m = m, .out = out};
-	struct file_spec spec;
-	name_vec files = {0};
-	int rc;
-
-	if (uprobe_files(c, m, &spec, &files))
-		return -1;
-	for (unsigned i = 0; i < files.n; i++) {
-		s.path = files.v[i];
-		s.how = arena_new_of(c->a, struct uprobe_how);
-		s.elf = uprobe_open(c, m, &spec, s.path, &s.pid, &rc);
-		if (s.elf)
-			rc = expand_file(&s);
-		elf_close_file(s.elf);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return uprobe_expand(c, m, out, expand_file);
 }
 
 const struct family family_source = {

@@ -13,11 +13,11 @@
 
 #include "probe/uvar.h"
 
-static void add_probe(struct compile *c, const struct match *m,
-		      const struct elf_file *f, const struct elf_func *fn,
-		      long pid, struct uprobe_how *how, probe_list *out)
+static void add_probe(const struct uprobe_file *f, const struct elf_func *fn)
 {
-	struct probe *p = uprobe_new(c, m, f->path, fn->offset, pid, how);
+	struct compile *c = f->c;
+	const struct match *m = f->m;
+	struct probe *p = uprobe_add(f, fn->offset);
 	struct uprobe *u = p->data;
 	const char *suffix = "";
 
@@ -30,52 +30,34 @@ static void add_probe(struct compile *c, const struct match *m,
 	p->is_return = u->is_return = m->pattern->tag == 1;
 	p->pp = str_internz(
 	    c->str, arena_printf(c->a, "process(\"%s\").function(\"%s\")%s",
-				 f->path, fn->name, suffix));
-	vec_push(c->a, out, p);
+				 f->elf->path, fn->name, suffix));
 }
 
-static int expand_file(struct compile *c, const struct match *m,
-		       const struct file_spec *s, const char *path,
-		       probe_list *out)
+static int expand_file(const struct uprobe_file *f)
 {
-	struct uprobe_how *how = arena_new_of(c->a, struct uprobe_how);
 	elf_funcs funcs = {0};
-	long pid;
-	int rc;
-	struct elf_file *f = uprobe_open(c, m, s, path, &pid, &rc);
+	int rc = elf_find_funcs(f->c, f->elf, uprobe_part(f->m, "function"),
+				&funcs);
 
-	/* rc 0: a glob met a file that is no program. */
-	if (!f)
-		return rc;
-	rc = elf_find_funcs(c, f, uprobe_part(m, "function"), &funcs);
 	for (unsigned i = 0; i < funcs.n; i++)
-		if (m->pattern->tag != 2 || funcs.v[i].is_global)
-			add_probe(c, m, f, &funcs.v[i], pid, how, out);
-	elf_close_file(f);
+		if (f->m->pattern->tag != 2 || funcs.v[i].is_global)
+			add_probe(f, &funcs.v[i]);
 	if (rc)
-		return family_refuse(c, m,
+		return family_refuse(f->c, f->m,
 				     "'%s' has no symbols (stripped); install "
 				     "its debugging symbols or probe a library "
 				     "it calls",
-				     path);
+				     f->elf->path);
 	return 0;
 }
 
 static int expand_function(struct compile *c, const struct match *m,
 			   probe_list *out)
 {
-	struct file_spec s;
-	name_vec files = {0};
-
 	/* "func@file" is answered by line tables, not by symbols. */
 	if (strchr(uprobe_part(m, "function"), '@'))
 		return source_expand(c, m, out);
-	if (uprobe_files(c, m, &s, &files))
-		return -1;
-	for (unsigned i = 0; i < files.n; i++)
-		if (expand_file(c, m, &s, files.v[i], out))
-			return -1;
-	return 0;
+	return uprobe_expand(c, m, out, expand_file);
 }
 
 static void suggest_function(struct compile *c, const struct match *m,

@@ -32,28 +32,27 @@ struct uprobe {
 	const char *name; /* function, or static probe */
 };
 
-/* What a point says of its file, whichever pattern it came by. */
-struct file_spec {
-	const struct literal *process; /* NULL: the target */
-	const struct literal *library;
-	long pid;		/* as in struct uprobe */
-	const char *root;	/* "/proc/PID/root", or NULL */
+/* One of the files of a point that is being expanded. */
+struct uprobe_file {
+	struct compile *c;
+	const struct match *m;
+	struct elf_file *elf; /* its path can be opened from here */
+	long pid; /* what its probes are restricted to, as in struct uprobe */
+	struct uprobe_how *how; /* of its probes */
+	probe_list *out;
 };
 
 /*
- * Files that m names. 0, or what expand() is to return having refused. Paths
- * can be opened from here. May be empty: a glob that finds nothing is no error
- * by itself.
+ * family.expand: calls `expand` for each file that m names, until it returns
+ * other than 0. A glob that finds nothing is no error by itself.
  */
-int uprobe_files(struct compile *c, const struct match *m,
-		 struct file_spec *ret_spec, name_vec *ret);
+int uprobe_expand(struct compile *c, const struct match *m, probe_list *out,
+		  int (*expand)(const struct uprobe_file *f));
 /*
- * Opens one of them; *ret_pid: what its probes are restricted to. NULL: refused
- * (*ret_rc: what expand() is to return), or passed over (0).
+ * Adds a probe at an offset of a file to f->out; its pp, name and addr are
+ * still to be set. The offset is in bytes.
  */
-struct elf_file *uprobe_open(struct compile *c, const struct match *m,
-			     const struct file_spec *s, const char *path,
-			     long *ret_pid, int *ret_rc);
+struct probe *uprobe_add(const struct uprobe_file *f, uint64_t offset);
 /* The first of m's files, for suggestions: nothing is reported. NULL: none. */
 struct elf_file *uprobe_open_first(struct compile *c, const struct match *m);
 /*
@@ -61,13 +60,6 @@ struct elf_file *uprobe_open_first(struct compile *c, const struct match *m);
  * whose argument is a string.
  */
 const char *uprobe_part(const struct match *m, const char *name);
-/*
- * A probe at an offset of a file; pp and addr are still to be set. path must
- * live as long as c's arena.
- */
-struct probe *uprobe_new(struct compile *c, const struct match *m,
-			 const char *path, uint64_t offset, long pid,
-			 struct uprobe_how *how);
 /*
  * family.attach and family.load_opts of all probes in programs. load_opts asks
  * the kernel what it can do, attach relies on the answer.

@@ -9,6 +9,14 @@
 
 #include "types/glob.h"
 
+/* What a point says of its file, whichever pattern it came by. */
+struct file_spec {
+	const struct literal *process; /* NULL: the target */
+	const struct literal *library;
+	long pid;	  /* as in struct uprobe */
+	const char *root; /* "/proc/PID/root", or NULL */
+};
+
 /*
  * pid: whose view of the file system is to be used. That of the target is a
  * help for names, not a restriction: only ret->pid is.
@@ -185,8 +193,12 @@ static void libraries(struct compile *c, const struct file_spec *s,
 	}
 }
 
-int uprobe_files(struct compile *c, const struct match *m,
-		 struct file_spec *ret_spec, name_vec *ret)
+/*
+ * Files that m names. 0, or what expand() is to return having refused. Paths
+ * can be opened from here.
+ */
+static int files_of(struct compile *c, const struct match *m,
+		    struct file_spec *ret_spec, name_vec *ret)
 {
 	name_vec files = {0};
 
@@ -223,9 +235,13 @@ int probe_programs(struct compile *c, const struct point *pt,
 	return 0;
 }
 
-struct elf_file *uprobe_open(struct compile *c, const struct match *m,
-			     const struct file_spec *s, const char *path,
-			     long *ret_pid, int *ret_rc)
+/*
+ * *ret_pid: what the file's probes are restricted to. NULL: refused (*ret_rc:
+ * what expand() is to return), or passed over (0).
+ */
+static struct elf_file *open_one(struct compile *c, const struct match *m,
+				 const struct file_spec *s, const char *path,
+				 long *ret_pid, int *ret_rc)
 {
 	const char *why;
 	struct elf_file *f = elf_open_file(c, path, &why);
@@ -250,6 +266,29 @@ struct elf_file *uprobe_open(struct compile *c, const struct match *m,
 	return f;
 }
 
+int uprobe_expand(struct compile *c, const struct match *m, probe_list *out,
+		  int (*expand)(const struct uprobe_file *f))
+{
+	struct uprobe_file f = {.c = c, .m = m, .out = out};
+	struct file_spec s;
+	name_vec files = {0};
+	int rc;
+
+	if (files_of(c, m, &s, &files))
+		return -1;
+	for (unsigned i = 0; i < files.n; i++) {
+		f.elf = open_one(c, m, &s, files.v[i], &f.pid, &rc);
+		if (f.elf) {
+			f.how = arena_new_of(c->a, struct uprobe_how);
+			rc = expand(&f);
+			elf_close_file(f.elf);
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 struct elf_file *uprobe_open_first(struct compile *c, const struct match *m)
 {
 	struct match quiet = *m;
@@ -258,25 +297,24 @@ struct elf_file *uprobe_open_first(struct compile *c, const struct match *m)
 	const char *why;
 
 	quiet.quiet = true;
-	if (uprobe_files(c, &quiet, &s, &files) || !files.n)
+	if (files_of(c, &quiet, &s, &files) || !files.n)
 		return NULL;
 	return elf_open_file(c, files.v[0], &why);
 }
 
-struct probe *uprobe_new(struct compile *c, const struct match *m,
-			 const char *path, uint64_t offset, long pid,
-			 struct uprobe_how *how)
+struct probe *uprobe_add(const struct uprobe_file *f, uint64_t offset)
 {
-	struct probe *p = family_probe(c, m);
-	struct uprobe *u = arena_new_of(c->a, struct uprobe);
+	struct probe *p = family_probe(f->c, f->m);
+	struct uprobe *u = arena_new_of(f->c->a, struct uprobe);
 
-	u->path = path;
+	u->path = f->elf->path;
 	u->offset = offset;
-	u->pid = pid;
-	u->how = how;
+	u->pid = f->pid;
+	u->how = f->how;
 	p->data = u;
 	p->place = PLACE_KERNEL;
 	p->prog = PROG_KPROBE;
 	p->guard = GUARD_PREEMPTIBLE;
+	vec_push(f->c->a, f->out, p);
 	return p;
 }
