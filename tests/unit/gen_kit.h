@@ -299,6 +299,20 @@ static inline int kit_load(struct kit *k)
 	return -1;
 }
 
+/* Ends a TEST whose program is not loaded: as skipped where bpf() is refused,
+ * as failed where the program is. rc: of kit_load(). */
+#define KIT_LOADED(k, rc)                                                      \
+	do {                                                                   \
+		int rc_ = (rc);                                                \
+		if (rc_)                                                       \
+			kit_free(k);                                           \
+		if (rc_ == 1)                                                  \
+			SKIP("bpf() is refused");                              \
+		CHECK_EQ(rc_, 0);                                              \
+		if (rc_)                                                       \
+			return;                                                \
+	} while (0)
+
 /* One event with these context words. */
 static inline int kit_run(struct kit *k, const uint64_t *ctx, unsigned n)
 {

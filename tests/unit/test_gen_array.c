@@ -15,7 +15,7 @@ TEST(numbers)
 	struct var *sum = kit_global(k, "sum", TY_LONG, 8, 0);
 	struct var *has = kit_global(k, "has", TY_LONG, 8, 0);
 	struct var *gone = kit_global(k, "gone", TY_LONG, 8, 0);
-	int key = kit_reg(k, 0), v = kit_reg(k, 0), r = kit_reg(k, 0), loaded;
+	int key = kit_reg(k, 0), v = kit_reg(k, 0), r = kit_reg(k, 0);
 	struct ir_val rk = val_reg((uint32_t)key), rv = val_reg((uint32_t)v);
 	struct ir_val rr = val_reg((uint32_t)r);
 
@@ -39,13 +39,8 @@ TEST(numbers)
 	kit_ins(k, OP_AHAS, r, 1, rk)->global = a;
 	kit_set(k, gone, rr);
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	for (uint64_t i = 100; !loaded && i < 200; i++) {
+	KIT_LOADED(k, kit_load(k));
+	for (uint64_t i = 100; i < 200; i++) {
 		uint64_t ctx[2] = {i, i * i};
 
 		CHECK_EQ(kit_run(k, ctx, 2), 0);
@@ -66,7 +61,7 @@ TEST(full)
 	struct var *a = kit_global(k, "a", TY_LONG, 8, 1);
 	struct var *failed = kit_global(k, "failed", TY_LONG, 8, 0);
 	struct ir_block *ok = kit_block(k), *bad = kit_block(k);
-	int key = kit_reg(k, 0), loaded;
+	int key = kit_reg(k, 0);
 	struct ir_ins *in;
 
 	a->size = 10;
@@ -82,13 +77,8 @@ TEST(full)
 	kit_start(k, ok);
 	k->c->set.limit[LIMIT_MAXERRORS] = 1000;
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	for (uint64_t i = 0; !loaded && i < 50; i++)
+	KIT_LOADED(k, kit_load(k));
+	for (uint64_t i = 0; i < 50; i++)
 		CHECK_EQ(kit_run(k, &i, 1), 0);
 	CHECK_EQ(kit_num(k, failed), 40);
 	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, errors)), 40);
@@ -202,7 +192,7 @@ TEST(strings_in_scratch)
 	struct var *x = kit_global(k, "x", TY_STRING, W, 0);
 	struct var *y = kit_global(k, "y", TY_STRING, W, 0);
 	struct var *eq = kit_global(k, "eq", TY_LONG, 8, 0);
-	int rx = kit_reg(k, W), r = kit_reg(k, 0), loaded;
+	int rx = kit_reg(k, W), r = kit_reg(k, 0);
 	char *px, want[W] = {0};
 
 	kit_ins(k, OP_GLD, rx, 0)->global = x;
@@ -212,31 +202,24 @@ TEST(strings_in_scratch)
 	kit_set(k, eq, val_reg((uint32_t)r));
 	CHECK(kit_compile(k));
 	CHECK(k->code->needs_scratch);
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		px = (char *)kit_text(k, x);
-		memset(px, 'x', W - 3);
+	KIT_LOADED(k, kit_load(k));
+	px = (char *)kit_text(k, x);
+	memset(px, 'x', W - 3);
+	kit_run(k, NULL, 0);
+	memset(want, 'x', W - 3);
+	memcpy(want + W - 3, "+m", 2);
+	CHECK(!memcmp(kit_text(k, y), want, W));
+	CHECK_EQ(kit_num(k, eq), 0);
+	memset(px, 0, W);
+	px[0] = 'q';
+	kit_run(k, NULL, 0);
+	CHECK_STR(kit_text(k, y), "q+more");
+	CHECK_EQ(kit_num(k, eq), 1);
+	/* the slot was given back each time */
+	for (int i = 0; i < 20; i++)
 		kit_run(k, NULL, 0);
-		memset(want, 'x', W - 3);
-		memcpy(want + W - 3, "+m", 2);
-		CHECK(!memcmp(kit_text(k, y), want, W));
-		CHECK_EQ(kit_num(k, eq), 0);
-		memset(px, 0, W);
-		px[0] = 'q';
-		kit_run(k, NULL, 0);
-		CHECK_STR(kit_text(k, y), "q+more");
-		CHECK_EQ(kit_num(k, eq), 1);
-		/* the slot was given back each time */
-		for (int i = 0; i < 20; i++)
-			kit_run(k, NULL, 0);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       nest_skips)), 0);
-	}
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       nest_skips)), 0);
 	kit_free(k);
 }
 
@@ -275,7 +258,7 @@ TEST(print_record)
 {
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct ir_fmt *f = arena_new_of(k->c->a, struct ir_fmt);
-	int a = kit_reg(k, 0), s = kit_reg(k, 16), loaded;
+	int a = kit_reg(k, 0), s = kit_reg(k, 16);
 	struct seen seen = {0};
 	struct record *rec = (struct record *)seen.last;
 	uint64_t ctx = 4711;
@@ -296,41 +279,34 @@ TEST(print_record)
 		val_reg((uint32_t)s), val_num(-1),
 		kit_str(k, "a literal"))->fmt = f;
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
+	KIT_LOADED(k, kit_load(k));
+	kit_run(k, &ctx, 1);
+	drain(k, &seen);
+	CHECK_EQ(seen.n, 1);
+	CHECK_EQ(seen.size, 8 + 200);
+	CHECK_EQ(rec->kind, REC_PRINT);
+	memcpy(&num, rec->payload, 8);
+	CHECK_EQ(num, 4711);
+	CHECK_STR((char *)rec->payload + 8, "execname");
+	memcpy(&num, rec->payload + 32, 8);
+	CHECK_EQ(num, -1);
+	CHECK_STR((char *)rec->payload + 40, "a literal");
+	/* fill the ring: what does not fit is counted */
+	for (int i = 0; i < 20000; i++)
 		kit_run(k, &ctx, 1);
-		drain(k, &seen);
-		CHECK_EQ(seen.n, 1);
-		CHECK_EQ(seen.size, 8 + 200);
-		CHECK_EQ(rec->kind, REC_PRINT);
-		memcpy(&num, rec->payload, 8);
-		CHECK_EQ(num, 4711);
-		CHECK_STR((char *)rec->payload + 8, "execname");
-		memcpy(&num, rec->payload + 32, 8);
-		CHECK_EQ(num, -1);
-		CHECK_STR((char *)rec->payload + 40, "a literal");
-		/* fill the ring: what does not fit is counted */
-		for (int i = 0; i < 20000; i++)
-			kit_run(k, &ctx, 1);
-		seen.n = 0;
-		drain(k, &seen);
-		CHECK(kit_count(k, offsetof(struct probe_counts,
-					    ring_full)) > 0);
-		CHECK_EQ(seen.n + kit_count(k, offsetof(struct probe_counts,
-							ring_full)), 20000);
-	}
+	seen.n = 0;
+	drain(k, &seen);
+	CHECK(kit_count(k, offsetof(struct probe_counts,
+				    ring_full)) > 0);
+	CHECK_EQ(seen.n + kit_count(k, offsetof(struct probe_counts,
+						ring_full)), 20000);
 	kit_free(k);
 }
 
 TEST(resume_record)
 {
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
-	int a = kit_reg(k, 0), s = kit_reg(k, 16), loaded;
+	int a = kit_reg(k, 0), s = kit_reg(k, 16);
 	struct seen seen = {0};
 	struct record *rec = (struct record *)seen.last;
 	struct record_ctx *rc = (struct record_ctx *)rec->payload;
@@ -343,23 +319,16 @@ TEST(resume_record)
 		val_reg((uint32_t)s))->num = 3;
 	kit_start(k, kit_block(k));
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		kit_run(k, &ctx, 1);
-		drain(k, &seen);
-		CHECK_EQ(seen.n, 1);
-		CHECK_EQ(rec->kind, REC_RESUME);
-		CHECK_EQ(rec->id, 3);
-		CHECK_EQ(rc->pid_tgid >> 32, getpid());
-		memcpy(&num, rc->live, 8);
-		CHECK_EQ(num, 99);
-		CHECK_STR((char *)rc->live + 8, "live");
-	}
+	KIT_LOADED(k, kit_load(k));
+	kit_run(k, &ctx, 1);
+	drain(k, &seen);
+	CHECK_EQ(seen.n, 1);
+	CHECK_EQ(rec->kind, REC_RESUME);
+	CHECK_EQ(rec->id, 3);
+	CHECK_EQ(rc->pid_tgid >> 32, getpid());
+	memcpy(&num, rc->live, 8);
+	CHECK_EQ(num, 99);
+	CHECK_STR((char *)rc->live + 8, "live");
 	kit_free(k);
 }
 
@@ -369,28 +338,20 @@ TEST(raise)
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct seen seen = {0};
 	struct record *rec = (struct record *)seen.last;
-	int loaded;
 
 	kit_ins(k, OP_RAISE, -1, 1, kit_str(k, "division by 0"));
 	kit_start(k, kit_block(k));
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		kit_run(k, NULL, 0);
-		kit_run(k, NULL, 0);
-		drain(k, &seen);
-		CHECK_EQ(seen.n, 1);
-		CHECK_EQ(rec->kind, REC_ERROR);
-		CHECK_STR((char *)rec->payload, "division by 0");
-		CHECK_EQ(((struct control *)k->control)->errors, 1);
-		CHECK_EQ(((struct control *)k->control)->stop, 1);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts, stopped)),
-			 1);
-	}
+	KIT_LOADED(k, kit_load(k));
+	kit_run(k, NULL, 0);
+	kit_run(k, NULL, 0);
+	drain(k, &seen);
+	CHECK_EQ(seen.n, 1);
+	CHECK_EQ(rec->kind, REC_ERROR);
+	CHECK_STR((char *)rec->payload, "division by 0");
+	CHECK_EQ(((struct control *)k->control)->errors, 1);
+	CHECK_EQ(((struct control *)k->control)->stop, 1);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, stopped)),
+		 1);
 	kit_free(k);
 }

@@ -74,33 +74,27 @@ TEST(exclusion)
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
 	struct runner r[8] = {0};
-	int loaded = kit_load(k), n;
+	int n;
 
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
+	KIT_LOADED(k, kit_load(k));
+	n = k->plan->ncpus < 8 ? (int)k->plan->ncpus : 8;
+	for (int i = 0; i < n; i++) {
+		r[i].k = k;
+		r[i].cpu = i;
+		pthread_create(&r[i].thread, NULL, hammer, &r[i]);
 	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		n = k->plan->ncpus < 8 ? (int)k->plan->ncpus : 8;
-		for (int i = 0; i < n; i++) {
-			r[i].k = k;
-			r[i].cpu = i;
-			pthread_create(&r[i].thread, NULL, hammer, &r[i]);
-		}
-		for (int i = 0; i < n; i++) {
-			pthread_join(r[i].thread, NULL);
-			CHECK_EQ(r[i].failed, 0);
-		}
-		CHECK_EQ(kit_num(k, x) + kit_num(k, gave_up),
-			 (int64_t)n * RUNS);
-		CHECK_EQ(kit_num(k, x), kit_num(k, y));
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       lock_skips)) +
-			     kit_count(k, offsetof(struct probe_counts,
-						   nest_skips)),
-			 kit_num(k, gave_up));
+	for (int i = 0; i < n; i++) {
+		pthread_join(r[i].thread, NULL);
+		CHECK_EQ(r[i].failed, 0);
 	}
+	CHECK_EQ(kit_num(k, x) + kit_num(k, gave_up),
+		 (int64_t)n * RUNS);
+	CHECK_EQ(kit_num(k, x), kit_num(k, y));
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       lock_skips)) +
+		     kit_count(k, offsetof(struct probe_counts,
+					   nest_skips)),
+		 kit_num(k, gave_up));
 	kit_free(k);
 }
 
@@ -120,33 +114,26 @@ TEST(deadline_and_nesting)
 {
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
-	int loaded = load_on_cpu0(k);
 	struct control *c;
 
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		c = (struct control *)k->control;
-		c->lock[2][0] = 77; /* CPU 76 has the second lock */
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_num(k, gave_up), 1);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       lock_skips)), 1);
-		CHECK_EQ(c->lock[0][0], 0); /* the first was given back */
-		CHECK_EQ(c->skipped, 1);
-		c->lock[2][0] = 1; /* this CPU: at once */
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       nest_skips)), 1);
-		CHECK_EQ(kit_num(k, x), 0);
-		c->lock[2][0] = 0;
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_num(k, x), 1);
-		CHECK_EQ(c->lock[0][0] | c->lock[2][0], 0);
-	}
+	KIT_LOADED(k, load_on_cpu0(k));
+	c = (struct control *)k->control;
+	c->lock[2][0] = 77; /* CPU 76 has the second lock */
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_num(k, gave_up), 1);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       lock_skips)), 1);
+	CHECK_EQ(c->lock[0][0], 0); /* the first was given back */
+	CHECK_EQ(c->skipped, 1);
+	c->lock[2][0] = 1; /* this CPU: at once */
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       nest_skips)), 1);
+	CHECK_EQ(kit_num(k, x), 0);
+	c->lock[2][0] = 0;
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_num(k, x), 1);
+	CHECK_EQ(c->lock[0][0] | c->lock[2][0], 0);
 	kit_free(k);
 }
 
@@ -172,33 +159,26 @@ static void waits_in_vain(enum prog_kind prog, bool brief)
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair_by(prog, GUARD_SELF, &x, &y, &gave_up);
 	const struct timespec respite = {.tv_nsec = 17 * 1000 * 1000};
-	int loaded = kit_load(k);
 	int64_t least = INT64_MAX;
 	struct control *c;
 
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		c = (struct control *)k->control;
-		c->lock[2][0] = 77;
-		CHECK(wait_us(k) >= 1000);
-		CHECK(c->vain > 0);
-		for (int i = 0; i < 10; i++) {
-			int64_t us = wait_us(k);
+	KIT_LOADED(k, kit_load(k));
+	c = (struct control *)k->control;
+	c->lock[2][0] = 77;
+	CHECK(wait_us(k) >= 1000);
+	CHECK(c->vain > 0);
+	for (int i = 0; i < 10; i++) {
+		int64_t us = wait_us(k);
 
-			CHECK(us >= (brief ? 62 : 1000));
-			least = us < least ? us : least;
-		}
-		CHECK(least < 500 || !brief);
-		nanosleep(&respite, NULL);
-		CHECK(wait_us(k) >= 1000);
-		c->lock[2][0] = 0;
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_num(k, x), 1);
+		CHECK(us >= (brief ? 62 : 1000));
+		least = us < least ? us : least;
 	}
+	CHECK(least < 500 || !brief);
+	nanosleep(&respite, NULL);
+	CHECK(wait_us(k) >= 1000);
+	c->lock[2][0] = 0;
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_num(k, x), 1);
 	kit_free(k);
 }
 
@@ -243,27 +223,20 @@ TEST(tally_holds_it)
 {
 	struct var *x, *y, *gave_up;
 	struct kit *k = pair(GUARD_SELF, &x, &y, &gave_up);
-	int loaded = load_on_cpu0(k);
 	struct control *c;
 
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	if (!loaded) {
-		c = (struct control *)k->control;
-		c->lock[0][0] = LOCK_HOST | 1;
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       nest_skips)), 1);
-		CHECK_EQ(c->skipped, 0);
-		c->lock[0][0] = LOCK_HOST | 77; /* elsewhere: a wait */
-		CHECK_EQ(kit_run(k, NULL, 0), 0);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
-					       lock_skips)), 1);
-		CHECK_EQ(c->skipped, 1);
-		CHECK_EQ(kit_num(k, x), 0);
-	}
+	KIT_LOADED(k, load_on_cpu0(k));
+	c = (struct control *)k->control;
+	c->lock[0][0] = LOCK_HOST | 1;
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       nest_skips)), 1);
+	CHECK_EQ(c->skipped, 0);
+	c->lock[0][0] = LOCK_HOST | 77; /* elsewhere: a wait */
+	CHECK_EQ(kit_run(k, NULL, 0), 0);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts,
+				       lock_skips)), 1);
+	CHECK_EQ(c->skipped, 1);
+	CHECK_EQ(kit_num(k, x), 0);
 	kit_free(k);
 }

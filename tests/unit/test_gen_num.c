@@ -65,7 +65,7 @@ TEST(binary_registers)
 {
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct var *g[NBINARY];
-	int a = kit_reg(k, 0), b = kit_reg(k, 0), loaded;
+	int a = kit_reg(k, 0), b = kit_reg(k, 0);
 
 	for (unsigned i = 0; i < NBINARY; i++)
 		g[i] = kit_global(k, op_info(binary[i])->text, TY_LONG, 8, 0);
@@ -79,13 +79,8 @@ TEST(binary_registers)
 		kit_set(k, g[i], val_reg((uint32_t)r));
 	}
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	for (unsigned x = 0; !loaded && x < NVALUES * NVALUES; x++) {
+	KIT_LOADED(k, kit_load(k));
+	for (unsigned x = 0; x < NVALUES * NVALUES; x++) {
 		uint64_t ctx[2] = {(uint64_t)values[x / NVALUES],
 				   (uint64_t)values[x % NVALUES]};
 
@@ -111,8 +106,7 @@ TEST(binary_immediates)
 	for (unsigned v = 0; v < NVALUES; v++) {
 		struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 		struct var *g[NBINARY];
-		int loaded;
-
+	
 		for (unsigned i = 0; i < NBINARY; i++)
 			g[i] = kit_global(k, op_info(binary[i])->text, TY_LONG,
 					  8, 0);
@@ -128,13 +122,8 @@ TEST(binary_immediates)
 			kit_set(k, g[i], val_reg((uint32_t)r));
 		}
 		CHECK(kit_compile(k));
-		loaded = kit_load(k);
-		if (loaded == 1) {
-			kit_free(k);
-			SKIP("bpf() is refused");
-		}
-		CHECK_EQ(loaded, 0);
-		for (unsigned x = 0; !loaded && x < NVALUES; x++) {
+		KIT_LOADED(k, kit_load(k));
+		for (unsigned x = 0; x < NVALUES; x++) {
 			uint64_t ctx = (uint64_t)values[x];
 
 			kit_run(k, &ctx, 1);
@@ -160,7 +149,7 @@ TEST(unary_and_narrow)
 	static const int sizes[] = {1, 2, 4, 8, -1, -2, -4, -8};
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct var *ext[8], *neg, *not, *inv, *bits, *sbits;
-	int a = kit_reg(k, 0), r = kit_reg(k, 0), loaded;
+	int a = kit_reg(k, 0), r = kit_reg(k, 0);
 	struct ir_val ra = val_reg((uint32_t)a), rr = val_reg((uint32_t)r);
 
 	for (unsigned i = 0; i < 8; i++)
@@ -186,13 +175,8 @@ TEST(unary_and_narrow)
 	kit_ins(k, OP_BITS, r, 3, ra, val_num(60), val_num(-4));
 	kit_set(k, sbits, rr);
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	for (unsigned x = 0; !loaded && x < NVALUES; x++) {
+	KIT_LOADED(k, kit_load(k));
+	for (unsigned x = 0; x < NVALUES; x++) {
 		int64_t v = values[x];
 		uint64_t ctx = (uint64_t)v;
 
@@ -220,7 +204,7 @@ TEST(spills)
 	enum { N = 24 };
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct var *g = kit_global(k, "g", TY_LONG, 8, 0);
-	int r[N], sum = kit_reg(k, 0), loaded;
+	int r[N], sum = kit_reg(k, 0);
 	uint64_t ctx = 5;
 
 	for (int i = 0; i < N; i++) {
@@ -235,12 +219,7 @@ TEST(spills)
 			val_reg((uint32_t)r[i]));
 	kit_set(k, g, val_reg((uint32_t)sum));
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
+	KIT_LOADED(k, kit_load(k));
 	CHECK_EQ(kit_run(k, &ctx, 1), 0);
 	CHECK_EQ(kit_num(k, g), 5 * N * (N + 1) / 2);
 	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, hits)), 1);
@@ -256,7 +235,7 @@ TEST(branches_and_globals)
 					 OP_LE, OP_GT, OP_GE};
 	struct kit *k = kit_new(PLACE_KERNEL, GUARD_SELF);
 	struct var *g[6], *n = kit_global(k, "n", TY_LONG, 8, 0), *old;
-	int a = kit_reg(k, 0), b = kit_reg(k, 0), o = kit_reg(k, 0), loaded;
+	int a = kit_reg(k, 0), b = kit_reg(k, 0), o = kit_reg(k, 0);
 	struct ir_val ra = val_reg((uint32_t)a), rb = val_reg((uint32_t)b);
 	int64_t runs = 0, sum = 0, prev = 0;
 
@@ -285,13 +264,8 @@ TEST(branches_and_globals)
 	kit_ins(k, OP_GXADD, o, 1, rb)->global = n;
 	kit_set(k, old, val_reg((uint32_t)o));
 	CHECK(kit_compile(k));
-	loaded = kit_load(k);
-	if (loaded == 1) {
-		kit_free(k);
-		SKIP("bpf() is refused");
-	}
-	CHECK_EQ(loaded, 0);
-	for (unsigned x = 0; !loaded && x < NVALUES * NVALUES; x++) {
+	KIT_LOADED(k, kit_load(k));
+	for (unsigned x = 0; x < NVALUES * NVALUES; x++) {
 		uint64_t ctx[2] = {(uint64_t)values[x / NVALUES],
 				   (uint64_t)values[x % NVALUES]};
 
@@ -308,16 +282,14 @@ TEST(branches_and_globals)
 	}
 	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, hits)), runs);
 	/* the stop word */
-	if (!loaded) {
-		uint64_t ctx[2] = {1, 1};
+	uint64_t ctx[2] = {1, 1};
 
-		((struct control *)k->control)->stop = 1;
-		kit_run(k, ctx, 2);
-		CHECK_EQ(kit_num(k, n), sum);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts, stopped)),
-			 1);
-		CHECK_EQ(kit_count(k, offsetof(struct probe_counts, hits)),
-			 runs);
-	}
+	((struct control *)k->control)->stop = 1;
+	kit_run(k, ctx, 2);
+	CHECK_EQ(kit_num(k, n), sum);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, stopped)),
+		 1);
+	CHECK_EQ(kit_count(k, offsetof(struct probe_counts, hits)),
+		 runs);
 	kit_free(k);
 }
