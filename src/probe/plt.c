@@ -9,11 +9,9 @@
 #include "probe/target.h"
 #include "probe/uprobe.h"
 
-static void add_stub(struct compile *c, const struct match *m,
-		     const struct elf_file *f, const struct elf_func *fn,
-		     long pid, struct uprobe_how *how, probe_list *out)
+static void add_stub(const struct uprobe_file *f, const struct elf_func *fn)
 {
-	struct probe *p = uprobe_new(c, m, f->path, fn->offset, pid, how);
+	struct probe *p = uprobe_add(f, fn->offset);
 	struct uprobe *u = p->data;
 
 	u->name = fn->name;
@@ -22,48 +20,44 @@ static void add_stub(struct compile *c, const struct match *m,
 	 * At a stub the caller's return address is still on top of the stack:
 	 * the return is that of the function behind it.
 	 */
-	p->is_return = u->is_return = m->pattern->tag == 1;
-	p->pp = str_internz(c->str,
-			    arena_printf(c->a, "process(\"%s\").plt(\"%s\")%s",
-					 f->path, fn->name,
+	p->is_return = u->is_return = f->m->pattern->tag == 1;
+	p->pp = str_internz(f->c->str,
+			    arena_printf(f->c->a,
+					 "process(\"%s\").plt(\"%s\")%s",
+					 f->elf->path, fn->name,
 					 p->is_return ? ".return" : ""));
-	vec_push(c->a, out, p);
+}
+
+static int expand_file(const struct uprobe_file *f)
+{
+	const char *name = uprobe_part(f->m, "plt");
+	elf_funcs stubs = {0};
+
+	elf_find_plt(f->c, f->elf, name ? name : "*", &stubs);
+	for (unsigned i = 0; i < stubs.n; i++)
+		add_stub(f, &stubs.v[i]);
+	return 0;
 }
 
 static int expand_plt(struct compile *c, const struct match *m,
 		      probe_list *out)
 {
-	const char *name = uprobe_part(m, "plt");
 	unsigned first = out->n;
-	struct file_spec s;
-	name_vec files = {0};
+	struct elf_file *f;
+	int rc = uprobe_expand(c, m, out, expand_file);
 
-	if (uprobe_files(c, m, &s, &files))
-		return -1;
-	for (unsigned i = 0; i < files.n; i++) {
-		struct uprobe_how *how = arena_new_of(c->a, struct uprobe_how);
-		elf_funcs stubs = {0};
-		long pid;
-		int rc;
-		struct elf_file *f =
-		    uprobe_open(c, m, &s, files.v[i], &pid, &rc);
-
-		if (!f && rc)
-			return rc;
-		if (!f)
-			continue;
-		elf_find_plt(c, f, name ? name : "*", &stubs);
-		for (unsigned k = 0; k < stubs.n; k++)
-			add_stub(c, m, f, &stubs.v[k], pid, how, out);
-		elf_close_file(f);
-	}
-	if (out->n > first || name || !files.n)
+	if (rc || out->n > first || uprobe_part(m, "plt"))
+		return rc;
+	f = uprobe_open_first(c, m);
+	if (!f)
 		return 0;
-	return family_refuse(c, m,
-			     "'%s' calls nothing through stubs (linked "
-			     "statically, or with -fno-plt); probe the "
-			     "function in its library",
-			     files.v[0]);
+	rc = family_refuse(c, m,
+			   "'%s' calls nothing through stubs (linked "
+			   "statically, or with -fno-plt); probe the "
+			   "function in its library",
+			   f->path);
+	elf_close_file(f);
+	return rc;
 }
 
 static void suggest_plt(struct compile *c, const struct match *m,
