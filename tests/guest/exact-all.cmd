@@ -2,11 +2,11 @@
 # all CPUs, thousands of keys made and deleted, an array ten times too small,
 # ten reports a second, CPUs that go offline and come back, and a reader that
 # is stopped for seconds. EXACT: times longer.
-n=$((${EXACT:-1} * 60000))
+n=$((${EXACT:-1} * 300000))
 cpu=/sys/devices/system/cpu
 echo 0 >$cpu/cpu1/online
 tally -w -DMAXMAPENTRIES=10000 -DMAXACTION=100000 --snapshot "$TMP/s" \
-	-c "work-mix $n $((n / 10)) $((n / 10)) 4" -e '
+	-c "work-mix $n $((n / 50)) $((n / 50)) 4" -e '
 global s, v, a, few[50], f, p, faults, calls, sum, keyed, steps, seen, reports
 probe kernel.trace("sys_enter") {
 	if (pid() == target() && $id == 110) {
@@ -38,7 +38,7 @@ probe end {
 	foreach (k in few) m += @sum(few[k]) - 110 * @count(few[k])
 	n = $1 * 4
 	printf("calls %d %d, keyed %d\n", calls - n, v, keyed - n)
-	printf("steps %d %d\n", sum - n / 10, steps - n / 10)
+	printf("steps %d %d\n", sum - n / 50, steps - n / 50)
 	printf("faults %d, some %d, %d %d\n", seen - faults, faults > 0, m,
 	       reports > 10)
 }' $n &

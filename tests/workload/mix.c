@@ -2,7 +2,8 @@
 /*
  * work-mix CALLS FUNCTIONS PAGES THREADS: each thread, on a CPU of its own if
  * there are enough, makes CALLS system calls (getppid), FUNCTIONS calls of
- * mix_step(i) and takes PAGES page faults, in turns. Prints nothing.
+ * mix_step(0, 1, ...) and takes PAGES page faults, each of these spread evenly
+ * over the run. Prints nothing.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,25 +44,32 @@ static void fault(char *block, long i)
 	*(volatile char *)(block + at * PAGE) = 1;
 }
 
+/* Whether turn i of `turns` is one of the n that are to be spread over them. */
+static int due(long i, long n, long turns)
+{
+	return i * n / turns != (i + 1) * n / turns;
+}
+
 static void *work(void *arg)
 {
 	const struct work *w = arg;
-	long i, most = w->calls > w->steps ? w->calls : w->steps;
+	long i, turns = w->calls > w->steps ? w->calls : w->steps;
+	long step = 0, page = 0;
 	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	volatile uint64_t sink = 0;
 
 	if (block == MAP_FAILED)
 		exit(1);
-	if (w->pages > most)
-		most = w->pages;
-	for (i = 0; i < most; i++) {
-		if (i < w->calls)
+	if (w->pages > turns)
+		turns = w->pages;
+	for (i = 0; i < turns; i++) {
+		if (due(i, w->calls, turns))
 			syscall(SYS_getppid);
-		if (i < w->steps)
-			sink += mix_step((uint64_t)i);
-		if (i < w->pages)
-			fault(block, i);
+		if (due(i, w->steps, turns))
+			sink += mix_step((uint64_t)step++);
+		if (due(i, w->pages, turns))
+			fault(block, page++);
 	}
 	(void)sink; /* for clang, which sees no use in adding to it */
 	return NULL;
