@@ -5,10 +5,11 @@
  * 0 default period, 1 period, 2 frequency. The named events (perf.sw.*,
  * perf.hw.*) are aliases of the tapset.
  */
+#include "probe/perf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "probe/family.h"
 #include "probe/tick.h"
 
 /* events; what systemtap and perf use for perf.type().config() */
@@ -150,41 +150,22 @@ static const char *explain(struct compile *c, const struct sampler *s, int err,
 			    strerror(-err));
 }
 
-/* One CPU, all processes: pid -1. */
-static int open_one(const struct sampler *s, unsigned cpu, int prog_fd)
-{
-	struct perf_event_attr attr = {
-	    .type = s->type,
-	    .size = sizeof(attr),
-	    .config = s->config,
-	    .sample_period = s->every, /* shares its word with sample_freq */
-	    .freq = s->is_freq,
-	    .disabled = 1,
-	};
-	int fd;
-
-	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
-		     PERF_FLAG_FD_CLOEXEC);
-	return family_start_event(fd, prog_fd);
-}
-
 /* All CPUs or none: a histogram that misses one is wrong without showing it. */
-static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
-			  struct attach *ret, const char **ret_why)
+int perf_attach_cpus(struct compile *c, struct perf_event_attr *attr,
+		     int prog_fd, struct attach *ret, unsigned *ret_cpu)
 {
-	const struct sampler *s = p->data;
 	cpu_list cpus = {0};
 	int err = online_cpus(c, &cpus);
 
-	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
-	if (err) {
-		*ret_why = "cannot read /sys/devices/system/cpu/online";
-		return err;
-	}
+	if (err)
+		return -EIO;
 	ret->more = arena_array(c->a, int, cpus.n);
 	for (unsigned i = 0; i < cpus.n; i++) {
-		int fd = open_one(s, cpus.v[i], prog_fd);
+		/* all processes: pid -1 */
+		int fd = syscall(SYS_perf_event_open, attr, -1, cpus.v[i], -1,
+				 PERF_FLAG_FD_CLOEXEC);
 
+		fd = family_start_event(fd, prog_fd);
 		/*
 		 * A CPU may have gone offline since the list was read. The
 		 * first CPU must work: a kernel without the event says -ENODEV
@@ -195,12 +176,36 @@ static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 		if (fd < 0) {
 			while (ret->nmore)
 				close(ret->more[--ret->nmore]);
-			*ret_why = explain(c, s, fd, cpus.v[i]);
+			*ret_cpu = cpus.v[i];
 			return fd;
 		}
 		ret->more[ret->nmore++] = fd;
 	}
 	return 0;
+}
+
+static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
+			  struct attach *ret, const char **ret_why)
+{
+	const struct sampler *s = p->data;
+	struct perf_event_attr attr = {
+	    .type = s->type,
+	    .size = sizeof(attr),
+	    .config = s->config,
+	    .sample_period = s->every, /* shares its word with sample_freq */
+	    .freq = s->is_freq,
+	    .disabled = 1,
+	};
+	unsigned cpu = 0;
+	int err;
+
+	*ret = (struct attach){.link_fd = -1, .aux_fd = -1};
+	err = perf_attach_cpus(c, &attr, prog_fd, ret, &cpu);
+	if (err == -EIO)
+		*ret_why = "cannot read /sys/devices/system/cpu/online";
+	else if (err)
+		*ret_why = explain(c, s, err, cpu);
+	return err;
 }
 
 /*

@@ -9,10 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <libelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "types/glob.h"
@@ -295,37 +298,114 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 	return 0;
 }
 
-static bool symbol_of_table(const struct elf_file *f, Elf *elf, uint32_t type,
-			    const char *name, uint64_t *ret)
+static bool symbol_of_table(Elf *elf, uint32_t type, const char *name,
+			    GElf_Sym *ret)
 {
 	GElf_Shdr sh;
 	Elf_Data *data = open_table(elf, type, &sh);
-	GElf_Sym sym;
 
 	if (!data)
 		return false;
 	for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
 		const char *s;
 
-		if (!gelf_getsym(data, i, &sym))
+		if (!gelf_getsym(data, i, ret))
 			break;
-		if (sym.st_shndx == SHN_UNDEF)
+		if (ret->st_shndx == SHN_UNDEF)
 			continue;
-		s = elf_strptr(elf, sh.sh_link, sym.st_name);
-		if (s && !strcmp(s, name)) {
-			*ret = sym.st_value;
+		s = elf_strptr(elf, sh.sh_link, ret->st_name);
+		if (s && !strcmp(s, name))
 			return true;
-		}
 	}
 	return false;
 }
 
+static bool find_symbol(const struct elf_file *f, const char *name,
+			GElf_Sym *ret)
+{
+	return symbol_of_table(f->elf, SHT_SYMTAB, name, ret) ||
+	       (f->debug && symbol_of_table(f->debug, SHT_SYMTAB, name, ret)) ||
+	       symbol_of_table(f->elf, SHT_DYNSYM, name, ret);
+}
+
 bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *ret)
 {
-	return symbol_of_table(f, f->elf, SHT_SYMTAB, name, ret) ||
-	       (f->debug &&
-		symbol_of_table(f, f->debug, SHT_SYMTAB, name, ret)) ||
-	       symbol_of_table(f, f->elf, SHT_DYNSYM, name, ret);
+	GElf_Sym sym;
+
+	if (!find_symbol(f, name, &sym))
+		return false;
+	*ret = sym.st_value;
+	return true;
+}
+
+bool elf_variable(const struct elf_file *f, const char *name, uint64_t *ret,
+		  uint64_t *ret_size)
+{
+	GElf_Sym sym;
+
+	/* A thread-local one's value is an offset, not an address. */
+	if (!find_symbol(f, name, &sym) ||
+	    GELF_ST_TYPE(sym.st_info) != STT_OBJECT)
+		return false;
+	*ret = sym.st_value;
+	*ret_size = sym.st_size;
+	return true;
+}
+
+bool elf_is_fixed(const struct elf_file *f)
+{
+	GElf_Ehdr eh;
+
+	return gelf_getehdr(f->elf, &eh) && eh.e_type == ET_EXEC;
+}
+
+/*
+ * The address that the segment which begins on the file's page at off is linked
+ * for; false: there is none. Segments are mapped in pages, so the page counts.
+ */
+static bool segment_at(const struct elf_file *f, uint64_t off, uint64_t *ret)
+{
+	enum { PAGE = 4096 };
+	size_t n;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(f->elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(f->elf, i, &ph) && ph.p_type == PT_LOAD &&
+		    ph.p_offset / PAGE * PAGE == off) {
+			*ret = ph.p_vaddr / PAGE * PAGE;
+			return true;
+		}
+	return false;
+}
+
+int elf_bias(const struct elf_file *f, long pid, uint64_t *ret)
+{
+	uint64_t start, off, inode, linked;
+	unsigned major, minor;
+	int err = -ENOENT;
+	char name[64];
+	struct stat st;
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "/proc/%ld/maps", pid);
+	maps = fopen(name, "re");
+	if (!maps)
+		return -errno;
+	if (fstat(f->fd, &st))
+		err = -errno;
+	/* start-end permissions offset device inode path */
+	while (err == -ENOENT &&
+	       fscanf(maps, "%" SCNx64 "-%*x %*s %" SCNx64 " %x:%x %" SCNu64
+		      "%*[^\n]", &start, &off, &major, &minor, &inode) == 5)
+		if (inode == st.st_ino && makedev(major, minor) == st.st_dev &&
+		    segment_at(f, off, &linked)) {
+			*ret = start - linked;
+			err = 0;
+		}
+	fclose(maps);
+	return err;
 }
 
 void elf_find_needed(struct compile *c, const struct elf_file *f,

@@ -71,6 +71,20 @@ void elf_find_plt(struct compile *c, const struct elf_file *f, const char *glob,
  * name.
  */
 bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *ret);
+/* Likewise, of a variable, with its bytes (0: not known). */
+bool elf_variable(const struct elf_file *f, const char *name, uint64_t *ret,
+		  uint64_t *ret_size);
+/*
+ * Whether the program's addresses are those it was linked for (ET_EXEC);
+ * otherwise the loader chooses.
+ */
+bool elf_is_fixed(const struct elf_file *f);
+/*
+ * What to add to linked addresses in a process that has the file mapped; from
+ * its /proc/PID/maps. -ENOENT: it is not mapped there, or another negative
+ * errno.
+ */
+int elf_bias(const struct elf_file *f, long pid, uint64_t *ret);
 /*
  * Static probes that match both globs, in the order of the file: one that the
  * compiler copied (inlining) comes as often as it is there. -ENOENT: the file
