@@ -422,6 +422,7 @@ TEST(rule_one_step)
 
 #define S "probe kernel.trace(\"sys_enter\") "
 #define X "probe kernel.trace(\"sys_exit\") "
+#define XT " probe end { println(t[1]) }"
 
 TEST(rule_by_thread)
 {
@@ -456,6 +457,23 @@ TEST(rule_by_thread)
 	     "{ if (t[tid()]) delete t[tid()] }", "aa"},
 	    {"global t function f(k) { if (t[k]) delete t[k] } " S
 	     "{ f(tid()) } " X "{ f(1) }", "aa"},
+	    /* not yet tid(), or not on every way: 0, of all threads */
+	    {"global t " S "{ t[k] = t[k] + 1 k = tid() }" XT, "a-"},
+	    {"global t " S "{ if (cpu()) k = tid() t[k] = t[k] + 1 }" XT, "a-"},
+	    {"global t " S "{ while (cpu()) k = tid() t[k] = t[k] + 1 }" XT,
+	     "a-"},
+	    {"global t " S "{ for (i = 0; i < 9; t[k] = t[k] + i) "
+	     "{ if (i++) continue k = tid() } }" XT, "a-"},
+	    {"global t " S "{ try { error(\"\") k = tid() } catch { } "
+	     "t[k] = t[k] + 1 }" XT, "a-"},
+	    {"global t " S "{ t[k] = t[k] + (k = tid()) }" XT, "a-"},
+	    {"global t " S "{ if (cpu()) { k = tid() t[k] = t[k] + 1 } }" XT,
+	     "--"},
+	    /* the idle threads of all CPUs are 0, too */
+	    {"global t probe kernel.trace(\"sched_switch\") "
+	     "{ t[tid()] = t[tid()] + 1 }" XT, "a-"},
+	    {"global t probe kernel.trace(\"sched:sched_switch\") "
+	     "{ t[tid()] = t[tid()] + 1 }" XT, "a-"},
 	    /* and whoever interrupts a thread */
 	    {"global t " S "{ t[tid()] = 1 } " X
 	     "{ if (t[tid()]) delete t[tid()] } " K "{ t[tid()] = 2 }",
@@ -464,6 +482,13 @@ TEST(rule_by_thread)
 
 	if (!access("/sys/kernel/tracing/events/sched", R_OK))
 		CHECK_ALL(v);
+}
+
+/* What an error handler stores its message in is written. */
+TEST(catch_writes)
+{
+	CHECK_STR(locks("global m " K "{ try { exit() } catch (m) { } } " T
+			"{ println(m, m) }"), "aa");
 }
 
 TEST(forced_off)
