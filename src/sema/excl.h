@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the exclusion analysis share: accesses (excl_walk.c, excl_tid.c), what
- * follows for a global (excl_rules.c), for a handler (exclusion.c), and saying
- * so (excl_words.c). The rules are numbered in exclusion.h.
+ * What the files of the exclusion analysis share: accesses (excl_walk.c,
+ * excl_tid.c), what follows for a global (excl_rules.c), for a handler
+ * (exclusion.c), and saying so (excl_words.c). The rules are in exclusion.h.
  */
 #ifndef SEMA_EXCL_H
 #define SEMA_EXCL_H
