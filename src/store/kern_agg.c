@@ -225,7 +225,7 @@ int kern_agg_live_del(struct store *s, unsigned g, const void *key)
 }
 
 int kern_agg_live_add(struct store *s, unsigned g, const void *key,
-			 const uint64_t *was, int64_t v)
+		      const uint64_t *was, int64_t v)
 {
 	const struct plan_global *pg = &s->plan->globals[g];
 	struct kern_cell **c = &kern_of(s)->global[g].cell;
