@@ -51,7 +51,8 @@ static void foreach (struct infer *in, struct node * n)
 				complain(in->c, TYPE_INVALID, &val->span,
 					 type_name(v->type));
 		} else if (val) {
-			infer_set_var(in, v, infer_variable(in, val, v->type), &val->span);
+			infer_set_var(in, v, infer_variable(in, val, v->type),
+				      &val->span);
 		}
 	}
 	if (n->u.foreach.limit)

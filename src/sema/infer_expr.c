@@ -215,6 +215,8 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 			    bool used)
 {
 	node_list *args = &n->u.print.args;
+	enum type want_each = n->u.print.kind == PRINT_CHAR ? TY_LONG
+							    : TY_UNKNOWN;
 	unsigned i;
 
 	if (n->u.print.kind == PRINT_PRINTF) {
@@ -232,9 +234,7 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 					infer_keys(in, v, &a->u.index.keys);
 				continue;
 			}
-			t = infer_expr(in, a,
-				       n->u.print.kind == PRINT_CHAR ? TY_LONG
-						     : TY_UNKNOWN);
+			t = infer_expr(in, a, want_each);
 			if (t == TY_UNKNOWN)
 				infer_unresolved(in, a);
 		}

@@ -94,7 +94,7 @@ void infer_key(struct infer *in, struct var *v, unsigned i, struct node *e)
 	}
 	if (want == TY_UNKNOWN || got == want || !in->last)
 		return;
-	/* infer_expr() has reported the contradiction: say where it comes from. */
+	/* infer_expr() has said that it is one: say where it comes from. */
 	d = in->last;
 	diag_note(in->c->diag, d, &e->span, "index %u type mismatch (%s)", i,
 		  type_name(got));
