@@ -218,6 +218,37 @@ static void hook_record(void *ctx, const struct record *r, size_t n)
 
 /* system(): its output goes where tally's does, so what was printed before is
  * written before. The process between leaves nobody to be waited for. */
+/*
+ * One write is one line there, whoever else writes. A trace that is not mounted
+ * says so once.
+ */
+static void hook_kernel_line(void *ctx, int level, const char *text)
+{
+	struct session *s = ctx;
+	static const char *const names[] = {
+	    "/dev/kmsg", "/sys/kernel/tracing/trace_marker",
+	    "/sys/kernel/debug/tracing/trace_marker",
+	};
+	unsigned first = level < 0, last = level < 0 ? 2 : 0;
+	/* the log takes 1024 bytes with what the kernel puts before them */
+	char line[1000];
+	int fd = -1, n;
+
+	for (unsigned i = first; i <= last && fd < 0; i++)
+		fd = open(names[i], O_WRONLY | O_CLOEXEC);
+	if (level < 0)
+		n = snprintf(line, sizeof(line), "%s\n", text);
+	else
+		n = snprintf(line, sizeof(line), "<%d>%s\n", level, text);
+	if (n >= (int)sizeof(line))
+		n = sizeof(line) - 1;
+	if (fd < 0 || write(fd, line, (size_t)n) < 0)
+		session_note(s, "WARNING: cannot write to %s: %s", names[first],
+			     strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
 static void hook_command(void *ctx, const char *cmd)
 {
 	struct session *s = ctx;
@@ -341,6 +372,7 @@ void hooks_init(struct session *s)
 		.task = hook_task,
 		.command = hook_command,
 		.switch_file = hook_switch_file,
+		.kernel_line = hook_kernel_line,
 		.value = hook_value,
 		.set_value = hook_set_value,
 	};

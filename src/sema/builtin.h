@@ -20,6 +20,7 @@ enum {
 	BF_INTERNAL = 32, /* for the tapset only: name starts with __ */
 	BF_CONST = 64,	/* a constant of the probe: pp(), pn(), ppfunc() */
 	BF_REGS = 128,	/* needs pt_regs: only in handlers that have them */
+	BF_GURU = 256,	/* changes more than tally's own output: needs -g */
 };
 
 enum builtin_id {

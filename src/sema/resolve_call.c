@@ -272,6 +272,10 @@ void resolve_call(struct scope *sc, struct node *n)
 		return;
 	}
 	candidates(s, n->u.call.name, nargs, from, b, &l);
+	if (!l.n && b && b->flags & BF_GURU && !s->c->set.guru) {
+		complain(s->c, GURU_FUNCTION, &n->span);
+		return;
+	}
 	if (!l.n && !b) {
 		load_function(s, n->u.call.name);
 		candidates(s, n->u.call.name, nargs, from, b, &l);

@@ -81,6 +81,17 @@ static bool builtin_session(struct vm *vm, enum builtin_id id,
 		if (vm->hooks.command)
 			vm->hooks.command(vm->hooks.ctx, s);
 		return true;
+	case BI_FTRACE:
+		s = barg_str(vm, b, 0, &n);
+		if (vm->hooks.kernel_line)
+			vm->hooks.kernel_line(vm->hooks.ctx, -1, s);
+		return true;
+	case BI_PRINTK:
+		s = barg_str(vm, b, 1, &n);
+		if (vm->hooks.kernel_line)
+			vm->hooks.kernel_line(vm->hooks.ctx,
+					      (int)(barg_num(vm, b, 0) & 7), s);
+		return true;
 	case BI_SWITCH_FILE:
 		if (vm->hooks.switch_file)
 			vm->hooks.switch_file(vm->hooks.ctx);

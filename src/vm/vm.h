@@ -60,6 +60,9 @@ struct vm_hooks {
 	/* system(): a shell command; switch_file(). NULL: nothing happens. */
 	void (*command)(void *ctx, const char *cmd);
 	void (*switch_file)(void *ctx);
+	/* A line for the kernel's log, of a level from 0 to 7, or (-1) for its
+	 * trace. NULL: nothing happens. */
+	void (*kernel_line)(void *ctx, int level, const char *text);
 	/* $value: its text; set or append to it. */
 	const char *(*value)(void *ctx, size_t *ret_n);
 	void (*set_value)(void *ctx, const char *s, size_t n, bool append);
