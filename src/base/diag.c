@@ -148,7 +148,3 @@ const char *diag_explain(enum diag_id id)
 	return diag_row[id].explain;
 }
 
-enum diag_class diag_class_of(enum diag_id id)
-{
-	return diag_row[id].class;
-}

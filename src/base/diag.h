@@ -81,6 +81,5 @@ void diags_print(struct diags *d, FILE *f, const struct diag_style *style);
 const char *diag_name(enum diag_id id);
 /* What the message means and what to do; never NULL. */
 const char *diag_explain(enum diag_id id);
-enum diag_class diag_class_of(enum diag_id id);
 
 #endif

@@ -6,7 +6,8 @@
 
 /* --- literals ------------------------------------------------------------ */
 
-int64_t token_number(struct parser *p, const struct token *t)
+/* The value of a number token, or fails: it is none. */
+static int64_t token_number(struct parser *p, const struct token *t)
 {
 	int64_t v = 0;
 

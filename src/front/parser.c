@@ -24,11 +24,6 @@ const struct token *peek(struct parser *p)
 	return ahead(p, 0);
 }
 
-const struct token *peek_second(struct parser *p)
-{
-	return ahead(p, 1);
-}
-
 /* By value: the place it stood in is used again. */
 struct token take(struct parser *p)
 {

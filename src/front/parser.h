@@ -31,9 +31,8 @@ struct parser {
 };
 
 /* --- parser.c: tokens ---------------------------------------------------- */
-/* The next token, and the one behind it, without taking them. */
+/* The next token, without taking it. */
 const struct token *peek(struct parser *p);
-const struct token *peek_second(struct parser *p);
 /* Takes the next token, whatever it is. */
 struct token take(struct parser *p);
 static inline bool at(struct parser *p, enum tok_id id)
@@ -78,8 +77,6 @@ struct node *parse_array(struct parser *p);
 void parse_keys(struct parser *p, node_list *ret);
 /* An adjacent run of string literals. what: the message without one. */
 const char *parse_string(struct parser *p, const char *what);
-/* The value of a number token, or fails: it is none. */
-int64_t token_number(struct parser *p, const struct token *t);
 /* [-] NUMBER */
 int64_t parse_number(struct parser *p, const char *what);
 /* STRING or [-] NUMBER */

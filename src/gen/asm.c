@@ -39,11 +39,6 @@ void asm_bind(struct assembler *as, unsigned label)
 	as->labels.v[label] = as->insns.n;
 }
 
-uint32_t asm_here(const struct assembler *as)
-{
-	return as->insns.n;
-}
-
 static void fix(struct assembler *as, unsigned label, bool func)
 {
 	struct asm_fixup f = {as->insns.n, label, func};

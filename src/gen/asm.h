@@ -45,8 +45,6 @@ void asm_init(struct assembler *as, struct arena *a);
  */
 unsigned asm_label(struct assembler *as);
 void asm_bind(struct assembler *as, unsigned label);
-/* Index of the next instruction. */
-uint32_t asm_here(const struct assembler *as);
 /* The code is entered at the label, too, not only by its own jumps. */
 void asm_entry(struct assembler *as, unsigned label);
 /*

@@ -40,7 +40,6 @@ enum kernel_helper {
 void isel_ins(struct emit *e);
 /* isel_num.c */
 void isel_num(struct emit *e);
-bool isel_is_compare(enum ir_op op);
 /* The jump that is taken when the comparison holds. */
 int isel_jump_of(enum ir_op op);
 /* isel_str.c */
@@ -49,8 +48,6 @@ void isel_str(struct emit *e);
 void isel_copy_to_dst(struct emit *e, int src, uint32_t n);
 /* isel_ctl.c: branches, ends, LOOP, ACT, RESUME, RAISE, EXIT */
 void isel_ctl(struct emit *e);
-/* Loop body: r0 is the exit taken; ends the loop. */
-void isel_body_exit(struct emit *e);
 enum {
 	LOOP_MAX = 1 << 23, /* the kernel's limit of bpf_loop */
 	BODY_LEAVES = 0x7fffffff, /* exit of a body that ends the handler */

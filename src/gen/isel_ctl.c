@@ -76,6 +76,17 @@ static void return_value(struct emit *e)
 	asm_exit(e->as);
 }
 
+/* r0: the exit taken, not 0: to the handler's frame; the loop ends. */
+static void body_exit(struct emit *e)
+{
+	int root = emit_pseudo(e, PS_ROOT, R1);
+
+	e->root->exit_used = true;
+	asm_store(e->as, 8, root, e->root->exit_off, R0);
+	asm_imm(e->as, R0, 1);
+	asm_exit(e->as);
+}
+
 static void ret(struct emit *e)
 {
 	if (e->body) {
@@ -85,7 +96,7 @@ static void ret(struct emit *e)
 			asm_exit(e->as);
 			return;
 		}
-		isel_body_exit(e);
+		body_exit(e);
 	} else if (e->f->kind == IR_FUNCTION) {
 		return_value(e);
 	} else {
@@ -163,7 +174,7 @@ static void raise_kernel(struct emit *e)
 	}
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);
-		isel_body_exit(e);
+		body_exit(e);
 		return;
 	}
 	emit_leave(e);
@@ -259,7 +270,7 @@ static void resume(struct emit *e)
 	asm_bind(e->as, full);
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);
-		isel_body_exit(e);
+		body_exit(e);
 		return;
 	}
 	emit_leave(e);
@@ -315,17 +326,6 @@ static void act(struct emit *e)
 
 /* --- loops --------------------------------------------------------------- */
 
-/* r0: the exit taken, not 0: to the handler's frame; the loop ends. */
-void isel_body_exit(struct emit *e)
-{
-	int root = emit_pseudo(e, PS_ROOT, R1);
-
-	e->root->exit_used = true;
-	asm_store(e->as, 8, root, e->root->exit_off, R0);
-	asm_imm(e->as, R0, 1);
-	asm_exit(e->as);
-}
-
 /*
  * bpf_loop(MAX, body, handler's frame, 0). The iterations are bounded by
  * MAXACTION, which every body counts; MAX only has to be larger.
@@ -350,7 +350,7 @@ static void loop(struct emit *e)
 	/* a body asked for the end of the handler */
 	asm_jifi(e->as, BPF_JNE, R0, BODY_LEAVES, go_on);
 	if (e->body) {
-		isel_body_exit(e);
+		body_exit(e);
 	} else {
 		emit_leave(e);
 	}

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-bool isel_is_compare(enum ir_op op)
+static bool is_compare(enum ir_op op)
 {
 	return op >= OP_EQ && op <= OP_GE;
 }
@@ -282,7 +282,7 @@ void isel_num(struct emit *e)
 		narrow(e);
 		break;
 	default:
-		if (isel_is_compare(e->ins->op))
+		if (is_compare(e->ins->op))
 			compare(e);
 		else
 			alu(e);

@@ -348,7 +348,8 @@ static int find_loop(struct node **child, void *ctx)
 	return s->found;
 }
 
-bool body_loops(struct build *b, struct node *body)
+/* Does the function, or what it calls, loop or recurse? */
+static bool body_loops(struct build *b, struct node *body)
 {
 	struct loop_search s = {.b = b};
 

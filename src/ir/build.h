@@ -110,8 +110,6 @@ struct span build_at(struct build *b, const struct span *at);
 const char *build_text(struct build *b, const char *s);
 /* Register of a local in the current scope. Fresh at first use. */
 uint32_t local_reg(struct build *b, const struct var *v);
-/* Does the function, or what it calls, loop or recurse? */
-bool body_loops(struct build *b, struct node *body);
 
 /* --- expressions and statements ------------------------------------------- */
 

@@ -29,7 +29,8 @@ void ins_flow(const struct ir_ins *i, uint64_t *live)
 
 /* Backward through the block, recursion-free: instructions are singly linked,
  * so they are listed first. */
-void block_flow(const struct ir_block *b, struct ir_ins **list, uint64_t *live)
+static void block_flow(const struct ir_block *b, struct ir_ins **list,
+		       uint64_t *live)
 {
 	unsigned n = 0;
 

@@ -122,7 +122,9 @@ static void mark_from(struct ir_block *b, uint8_t *seen,
 	}
 }
 
-uint8_t *ir_reachable(struct arena *a, struct ir_func *f)
+/* By block id (numbers the blocks): 1 when reachable from the entry or from a
+ * resume point. */
+static uint8_t *ir_reachable(struct arena *a, struct ir_func *f)
 {
 	uint8_t *seen;
 	struct ir_block **stack;
@@ -187,13 +189,6 @@ void block_append(struct ir_block *b, struct ir_ins *i)
 	else
 		b->first = i;
 	b->last = i;
-}
-
-void block_fix_last(struct ir_block *b)
-{
-	b->last = b->first;
-	while (b->last && b->last->next)
-		b->last = b->last->next;
 }
 
 uint32_t func_reg(struct arena *a, struct ir_func *f, uint32_t str_width,

@@ -41,23 +41,17 @@ struct ir_ins *ins_new(struct arena *a, enum ir_op op, unsigned nargs);
 struct ir_ins *ins_copy(struct arena *a, const struct ir_ins *from);
 /* At the end; next is cleared. */
 void block_append(struct ir_block *b, struct ir_ins *i);
-/* After the chain of instructions was edited. */
-void block_fix_last(struct ir_block *b);
 /* A new register: str_width 0 is a number. */
 uint32_t func_reg(struct arena *a, struct ir_func *f, uint32_t str_width,
 		  const char *name);
 /* Bytes of a string operand, 0 for numbers. */
 uint32_t val_width(const struct ir_func *f, const struct ir_val *v);
 bool val_is_str(const struct ir_func *f, const struct ir_val *v);
-/* By block id (numbers the blocks): 1 when reachable from the entry or from a
- * resume point. */
-uint8_t *ir_reachable(struct arena *a, struct ir_func *f);
 /* Removes unreachable blocks, renumbers; true when there were any. */
 bool ir_prune(struct arena *a, struct ir_func *f);
-/* live before the instruction, from live after it. */
+/* live before the instruction, from live after it: a bit set of registers. */
 void ins_flow(const struct ir_ins *i, uint64_t *live);
-/* Likewise for a block; list has room for block_longest() instructions. */
-void block_flow(const struct ir_block *b, struct ir_ins **list, uint64_t *live);
+/* Number of instructions of the longest block. */
 unsigned block_longest(const struct ir_func *f);
 /* Has no effect but its result: may go when that is not used. */
 bool ins_removable(const struct ir_ins *i);

@@ -9,7 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-const char *family_point_text(struct compile *c, const struct match *m)
+/* The point's components as text, names and arguments as matched. */
+static const char *family_point_text(struct compile *c, const struct match *m)
 {
 	const char *text = "";
 

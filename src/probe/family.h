@@ -9,8 +9,6 @@
 /* A new probe for what m matched; pp and pn are the point's text. Everything
  * else is zero: the family fills in place, prog, guard, ... */
 struct probe *family_probe(struct compile *c, const struct match *m);
-/* The point's components as text, names and arguments as matched. */
-const char *family_point_text(struct compile *c, const struct match *m);
 /*
  * Reports "while resolving probe point" with the given cause, unless the point
  * is optional. Returns what expand() is to return: -1, or 0 when optional.

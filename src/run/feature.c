@@ -13,14 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "run/session.h"
-
-/* Programs by hand: gen/ would need a script. */
-#define INSN(c, d, s, o, i)                                                    \
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),       \
-			    .off = (o), .imm = (i) })
-#define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define CALL(f) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, f)
-#define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#include "store/insn.h"
 
 /* What the kernel's answer to a call means; closes what it opened. */
 static enum feature_answer answer(int fd)
@@ -44,7 +37,7 @@ static int load(enum bpf_prog_type type, enum bpf_attach_type at,
 
 static int load_empty(enum bpf_prog_type type, enum bpf_attach_type at)
 {
-	const struct bpf_insn insns[] = { MOV(0, 0), EXIT };
+	const struct bpf_insn insns[] = { MOV_IMM(0, 0), EXIT };
 
 	return load(type, at, insns, 2);
 }
@@ -105,10 +98,10 @@ static enum feature_answer try_fetch_atomic(void)
 {
 	const struct bpf_insn insns[] = {
 		INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -8, 0),
-		MOV(0, 0),
-		MOV(1, 1),
+		MOV_IMM(0, 0),
+		MOV_IMM(1, 1),
 		INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 10, 1, -8, BPF_CMPXCHG),
-		MOV(0, 0),
+		MOV_IMM(0, 0),
 		EXIT,
 	};
 
@@ -119,7 +112,7 @@ static enum feature_answer try_fetch_atomic(void)
 static enum feature_answer try_btf_prog(enum bpf_attach_type at)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = at);
-	const struct bpf_insn insns[] = { MOV(0, 0), EXIT };
+	const struct bpf_insn insns[] = { MOV_IMM(0, 0), EXIT };
 	int id = libbpf_find_vmlinux_btf_id("vfs_read", at);
 
 	if (id < 0)
@@ -187,7 +180,7 @@ static enum feature_answer try_file(const char *path)
 /*
  * Nothing is remembered: --info asks each question once, and so does a session.
  */
-enum feature_answer feature_try(enum feature f)
+static enum feature_answer feature_try(enum feature f)
 {
 	switch (f) {
 	case FEATURE_LOAD:

@@ -19,8 +19,6 @@ enum feature {
 /* FORBIDDEN: it may be there, but not for this process: root would see more. */
 enum feature_answer { FEATURE_NO, FEATURE_YES, FEATURE_FORBIDDEN };
 
-/* Tries it: 20 to 500 us. */
-enum feature_answer feature_try(enum feature f);
 /* --info. Returns the exit status. */
 int feature_info(FILE *f);
 

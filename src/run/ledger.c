@@ -118,7 +118,7 @@ void ledger_read(struct session *s, const struct probe *p,
  * Not map_full: those samples are in totals ("other"). Not errors: they are
  * told one by one.
  */
-uint64_t ledger_lost(const struct ledger_row *r)
+static uint64_t ledger_lost(const struct ledger_row *r)
 {
 	return r->n.lock_skips + r->n.nest_skips + r->n.ring_full + r->misses +
 	       r->n.unplaced;

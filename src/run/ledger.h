@@ -28,8 +28,6 @@ struct ledger_row {
 /* Fills a row; programs must be loaded still. */
 void ledger_read(struct session *s, const struct probe *p,
 		 struct ledger_row *ret);
-/* Events whose effect is not in the results. */
-uint64_t ledger_lost(const struct ledger_row *r);
 /* At the end: what was lost, on stderr; all rows with -t or -v. With --strict
  * a loss is the exit status. */
 void ledger_report(struct session *s);

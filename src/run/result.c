@@ -131,7 +131,7 @@ static void take_host(struct session *s, struct snapshot *snap)
 }
 
 /* The first source is the script; library files come after it. */
-struct snapshot *result_take(struct session *s)
+static struct snapshot *result_take(struct session *s)
 {
 	struct snapshot *snap = arena_new_of(s->c->a, struct snapshot);
 	const struct source *src = s->c->sources.v[0];

@@ -10,12 +10,6 @@
 
 struct session;
 
-/*
- * Drains; what it gives is in the arena of the compilation, but for the cells,
- * which are the store's. Call it when no handler runs any more and before
- * programs are unloaded.
- */
-struct snapshot *result_take(struct session *s);
 /* At the end: files and texts that the options ask for. */
 void result_report(struct session *s);
 

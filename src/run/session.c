@@ -47,8 +47,9 @@ void session_note(struct session *s, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-const struct code *session_code(const struct session *s,
-				const struct probe *p, enum place place)
+/* The compiled handler of a probe for a place, or NULL. */
+static const struct code *session_code(const struct session *s,
+				       const struct probe *p, enum place place)
 {
 	return place == PLACE_HOST ? s->host_code[p->index]
 				   : s->kernel_code[p->index];

@@ -97,9 +97,6 @@ void session_note(struct session *s, const char *fmt, ...)
  * timers run in the kernel instead.
  */
 bool session_handle(struct session *s, const struct probe *p);
-/* The compiled handler of a probe for a place, or NULL. */
-const struct code *session_code(const struct session *s,
-				const struct probe *p, enum place place);
 
 /* --- run/hooks.c: what handlers ask of the session ----------------------- */
 void hooks_init(struct session *s);

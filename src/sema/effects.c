@@ -199,14 +199,6 @@ static void collect(struct collect *k, struct node *n)
 	node_each_child(n, child, k);
 }
 
-void effects_add(const struct all_effects *e, struct node *n,
-		 struct effects *into)
-{
-	struct collect k = {.e = e, .into = into};
-
-	collect(&k, n);
-}
-
 /* --- aggregates read raw ------------------------------------------------- */
 
 /* <<< and the operators tell aggregates, before types are known. */

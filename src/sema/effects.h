@@ -41,9 +41,6 @@ bool effects_raw(struct node *n);
 /* Does this node of the script (not of the library), whatever its operands do,
  * raise errors of its own? */
 bool effects_fails(const struct node *n);
-/* Adds to *into what n does; bit sets of e->words words. */
-void effects_add(const struct all_effects *e, struct node *n,
-		 struct effects *into);
 static inline bool effects_bit(const uint64_t *set, unsigned i)
 {
 	return set[i / 64] >> (i % 64) & 1;

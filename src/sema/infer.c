@@ -278,9 +278,3 @@ void infer_program(struct sema *s)
 	round_over(&in);
 }
 
-void infer_probe(struct sema *s, struct probe *p)
-{
-	struct infer in = {.s = s, .c = s->c, .report = true};
-
-	stmt(&in, p->body);
-}

@@ -60,8 +60,9 @@ static struct var *find_global(struct sema *s, const char *name,
 	return lib;
 }
 
-struct var *resolve_global(struct sema *s, const char *name,
-			   const struct source *from)
+/* NULL: there is none of that name that a file (from) sees. */
+static struct var *resolve_global(struct sema *s, const char *name,
+				  const struct source *from)
 {
 	struct var *v = find_global(s, name, from);
 	file_list files = {0};
@@ -634,7 +635,7 @@ void resolve_operand(struct scope *sc, struct node *n)
 }
 
 /* The condition first: it must not see the handler's locals. */
-void resolve_probe(struct sema *s, struct probe *p)
+static void resolve_probe(struct sema *s, struct probe *p)
 {
 	struct scope sc;
 	unsigned i;

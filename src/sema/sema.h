@@ -109,14 +109,10 @@ void alias_expand_point(struct sema *s, struct point *pt, probe_list *out);
 /* --- resolve.c */
 /* Probes and functions that were added or named since the last call. */
 void resolve_new(struct sema *s);
-void resolve_probe(struct sema *s, struct probe *p);
 /* Does nothing when it has been resolved before. */
 void resolve_function(struct sema *s, struct function *f);
 /* A node that was made while its scope is being resolved. */
 void resolve_operand(struct scope *sc, struct node *n);
-/* NULL: there is none of that name that a file (from) sees. */
-struct var *resolve_global(struct sema *s, const char *name,
-			   const struct source *from);
 /* A local of its own, that no script name can reach. */
 struct var *resolve_hidden_local(struct sema *s, struct probe *p,
 				 const char *name, enum type type);
@@ -192,13 +188,11 @@ void drop_locals(struct var **v, unsigned *n);
 /* Number that a folded expression is, or false. */
 bool fold_number(const struct node *n, int64_t *ret);
 
+/* --- infer.c */
 /*
  * Sets types of all variables, functions and nodes; reports what contradicts.
  */
-/* --- infer.c */
 void infer_program(struct sema *s);
-/* Types one probe that was made after the others (autoprint). */
-void infer_probe(struct sema *s, struct probe *p);
 
 /* --- format.c */
 /* Fills the fmt of print, println, printd, ... once the types are known. */

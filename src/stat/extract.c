@@ -20,8 +20,8 @@ static uint64_t count_of(const struct cell *l, const uint64_t *cell)
  * Without a sum among the fields off[] is 0, so callers ask only for cells that
  * have one.
  */
-void stat_sum_wide(const struct cell *l, const uint64_t *cell, int64_t *ret_hi,
-		   uint64_t *ret_lo)
+static void stat_sum_wide(const struct cell *l, const uint64_t *cell,
+			  int64_t *ret_hi, uint64_t *ret_lo)
 {
 	*ret_lo = cell ? *word(l, cell, CF_SUM) : 0;
 	*ret_hi = cell ? (int64_t)*word(l, cell, CF_SUM_HI) : 0;

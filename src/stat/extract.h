@@ -46,8 +46,5 @@ int stat_bucket(const struct cell *l, const uint64_t *cell, int64_t index,
  * cells gives another one, as long as the counts do not overflow.
  */
 bool stat_is_possible(const struct cell *l, const uint64_t *cell);
-/* The 128-bit exact sum: high and low word. */
-void stat_sum_wide(const struct cell *l, const uint64_t *cell, int64_t *ret_hi,
-		   uint64_t *ret_lo);
 
 #endif

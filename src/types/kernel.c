@@ -316,12 +316,6 @@ uint32_t types_function_id(struct compile *c, const char *name)
 	return find_id(kernel(c), name, BTF_KIND_FUNC);
 }
 
-uint32_t types_tracepoint_id(struct compile *c, const char *name)
-{
-	return find_id(kernel(c), arena_printf(c->a, "btf_trace_%s", name),
-		       BTF_KIND_TYPEDEF);
-}
-
 /* A function's prototype is one reference further: BTF_KIND_FUNC names it. */
 static const struct ctype *function_in(struct ctypes *t, const char *name)
 {
@@ -436,11 +430,6 @@ static int list_names(struct compile *c, unsigned kind, const char *prefix,
 int types_tracepoints(struct compile *c, const char *glob, name_vec *ret)
 {
 	return list_names(c, BTF_KIND_TYPEDEF, "btf_trace_", glob, ret);
-}
-
-int types_functions(struct compile *c, const char *glob, name_vec *ret)
-{
-	return list_names(c, BTF_KIND_FUNC, "", glob, ret);
 }
 
 /*

@@ -11,7 +11,7 @@
  * Newer systems mount it in the first place, older ones below debugfs. A
  * directory without available_events is an empty mount point.
  */
-const char *tracefs_dir(void)
+static const char *tracefs_dir(void)
 {
 	static const char *const dirs[] = {"/sys/kernel/tracing",
 					   "/sys/kernel/debug/tracing"};

@@ -16,7 +16,5 @@ typedef VEC(struct trace_event) trace_events;
  * in the order of the file, which is that of registration.
  */
 int tracefs_events(struct compile *c, trace_events *ret);
-/* A directory where tracefs is, or NULL. Static text. */
-const char *tracefs_dir(void);
 
 #endif

@@ -42,11 +42,6 @@ int types_tracepoints(struct compile *c, const char *glob, name_vec *ret);
 const struct ctype *types_function(struct compile *c, const char *module,
 				   const char *name);
 /*
- * Names of functions in the kernel's BTF that match a glob, sorted; 0 or
- * -ENOENT. Modules are not listed.
- */
-int types_functions(struct compile *c, const char *glob, name_vec *ret);
-/*
  * Type of a variable of a module ("": the kernel); *ret_percpu: each CPU has
  * its own. NULL: BTF does not know it; most kernels describe only those.
  */
@@ -55,9 +50,7 @@ const struct ctype *types_variable(struct compile *c, const char *module,
 /* types_find() among a module's own types first. */
 const struct ctype *types_find_in(struct compile *c, const char *module,
 				  const char *name);
-/* BTF ids for BPF_PROG_LOAD: of a typedef btf_trace_NAME, of a function; 0:
- * there is none. */
-uint32_t types_tracepoint_id(struct compile *c, const char *name);
+/* BTF id of a function, for BPF_PROG_LOAD; 0: there is none. */
 uint32_t types_function_id(struct compile *c, const char *name);
 /* Value of an enumerator of any enum. false: there is none, or no BTF. */
 bool types_constant(struct compile *c, const char *name, int64_t *ret);
