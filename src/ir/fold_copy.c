@@ -42,47 +42,52 @@ static bool whole_copy(const struct ir_func *f, const struct ir_ins *i)
 
 /* --- within a block ------------------------------------------------------- */
 
-/* Within one block, in order: what each register is a copy of just now. */
-struct known {
-	struct ir_val *val; /* by register; VAL_NONE: not known */
-	uint32_t *list;	    /* registers with something known */
-	unsigned n;
+/*
+ * Within one block, in order: what each register is a copy of just now. A note
+ * holds until its source is written again, so each write is a new version:
+ * nothing has to be searched for notes that no longer hold.
+ */
+struct note {
+	struct ir_val val;  /* VAL_NONE: not known */
+	uint64_t source;    /* version of val.reg that was copied */
+	uint64_t version;   /* of this register */
+	unsigned block;	    /* 1 + id: where val was noted */
 };
 
-/* r is written: what it was, and copies of it, are no longer known. */
-static void forget(struct known *k, uint32_t r)
+static const struct ir_val *known(const struct note *k, uint32_t r,
+				  const struct ir_block *b)
 {
-	unsigned out = 0;
+	const struct note *n = &k[r];
 
-	for (unsigned i = 0; i < k->n; i++) {
-		uint32_t q = k->list[i];
+	if (n->block != b->id + 1 || n->val.kind == VAL_NONE ||
+	    (n->val.kind == VAL_REG && k[n->val.reg].version != n->source))
+		return NULL;
+	return &n->val;
+}
 
-		if (q == r || (k->val[q].kind == VAL_REG &&
-			       k->val[q].reg == r))
-			k->val[q].kind = VAL_NONE;
-		else
-			k->list[out++] = q;
-	}
-	k->n = out;
+/* r is written: what it was, and copies of it, are no longer known. */
+static void forget(struct note *k, uint32_t r)
+{
+	k[r].version++;
+	k[r].val.kind = VAL_NONE;
 }
 
 /* Values are carried forward until their source or copy is written. */
-static bool copy_block(struct ir_func *f, struct ir_block *b, struct known *k)
+static bool copy_block(struct ir_func *f, struct ir_block *b, struct note *k)
 {
 	bool changed = false;
 
-	for (unsigned i = 0; i < k->n; i++)
-		k->val[k->list[i]].kind = VAL_NONE;
-	k->n = 0;
 	for (struct ir_ins *i = b->first; i; i = i->next) {
 		for (unsigned n = 0; n < i->nargs; n++) {
 			struct ir_val *v = &i->args[n];
+			const struct ir_val *by;
 
-			if (v->kind != VAL_REG ||
-			    k->val[v->reg].kind == VAL_NONE ||
-			    !may_replace(f, i, n, &k->val[v->reg]))
+			if (v->kind != VAL_REG)
 				continue;
-			*v = k->val[v->reg];
+			by = known(k, v->reg, b);
+			if (!by || !may_replace(f, i, n, by))
+				continue;
+			*v = *by;
 			changed = true;
 		}
 		if (i->op == OP_LOOP) /* runs on the frame */
@@ -95,36 +100,117 @@ static bool copy_block(struct ir_func *f, struct ir_block *b, struct known *k)
 		if (!whole_copy(f, i) ||
 		    (i->args[0].kind == VAL_REG && i->args[0].reg == i->dst))
 			continue;
-		k->val[i->dst] = i->args[0];
-		k->list[k->n++] = i->dst;
+		k[i->dst].val = i->args[0];
+		k[i->dst].block = b->id + 1;
+		if (i->args[0].kind == VAL_REG)
+			k[i->dst].source = k[i->args[0].reg].version;
 	}
 	return changed;
 }
 
 /* --- across blocks: registers that are set in one place ------------------- */
 
-/* Can control come from the end of `from` to the start of `to`? */
-static bool leads_to(struct ir_block *from, const struct ir_block *to,
-		     uint8_t *seen, struct ir_block **stack, unsigned nblocks)
+/*
+ * The strongly connected parts of the graph, numbered so that control never
+ * goes from one to a higher one; and which of them are loops (Tarjan's walk
+ * with a stack of its own, as blocks follow each other thousands deep).
+ */
+struct parts {
+	unsigned *of; /* by block id: 1 + part */
+	bool *loop;   /* by part */
+};
+
+struct walk {
+	struct ir_block **path, **open; /* being visited; not yet in a part */
+	unsigned *next;	 /* by depth of path: which successor is next */
+	unsigned *seen;	 /* by block id: 1 + order of the visits, 0: not yet */
+	unsigned *low;	 /* by block id: the oldest open one that it reaches */
+	unsigned depth, nopen, count, nparts;
+};
+
+static void enter_block(struct walk *w, struct ir_block *b)
 {
-	unsigned n = 0;
+	w->path[w->depth] = b;
+	w->next[w->depth++] = 0;
+	w->open[w->nopen++] = b;
+	w->seen[b->id] = w->low[b->id] = ++w->count;
+}
 
-	memset(seen, 0, nblocks);
-	stack[n++] = from;
-	while (n) {
-		struct ir_block *s[2];
-		unsigned ns = ir_succ(stack[--n], s);
+/* b, the last of the path, is done; it may be the oldest of its part. */
+static void leave_block(struct walk *w, struct parts *p, struct ir_block *b)
+{
+	struct ir_block *s[2], *q;
+	unsigned n = ir_succ(b, s), members = 0;
 
-		for (unsigned i = 0; i < ns; i++) {
-			if (s[i] == to)
-				return true;
-			if (seen[s[i]->id])
-				continue;
-			seen[s[i]->id] = 1;
-			stack[n++] = s[i];
-		}
+	w->depth--;
+	if (w->depth) {
+		unsigned *up = &w->low[w->path[w->depth - 1]->id];
+
+		*up = w->low[b->id] < *up ? w->low[b->id] : *up;
 	}
-	return false;
+	if (w->low[b->id] != w->seen[b->id])
+		return;
+	do {
+		q = w->open[--w->nopen];
+		p->of[q->id] = w->nparts + 1;
+		members++;
+	} while (q != b);
+	p->loop[w->nparts] = members > 1;
+	for (unsigned i = 0; i < n; i++)
+		p->loop[w->nparts] |= s[i] == b;
+	w->nparts++;
+}
+
+static void visit_from(struct walk *w, struct parts *p, struct ir_block *b)
+{
+	enter_block(w, b);
+	while (w->depth) {
+		struct ir_block *top = w->path[w->depth - 1], *s[2];
+		unsigned n = ir_succ(top, s);
+		struct ir_block *to;
+
+		if (w->next[w->depth - 1] == n) {
+			leave_block(w, p, top);
+			continue;
+		}
+		to = s[w->next[w->depth - 1]++];
+		if (!w->seen[to->id])
+			enter_block(w, to);
+		else if (!p->of[to->id] && w->seen[to->id] < w->low[top->id])
+			w->low[top->id] = w->seen[to->id];
+	}
+}
+
+static struct parts *parts_of(struct arena *tmp, const struct ir_func *f)
+{
+	struct parts *p = arena_new_of(tmp, struct parts);
+	unsigned n = f->nblocks + 1;
+	struct walk w = {
+		.path = arena_array(tmp, struct ir_block *, n),
+		.open = arena_array(tmp, struct ir_block *, n),
+		.next = arena_array(tmp, unsigned, n),
+		.seen = arena_array(tmp, unsigned, n),
+		.low = arena_array(tmp, unsigned, n),
+	};
+
+	p->of = arena_array(tmp, unsigned, n);
+	p->loop = arena_array(tmp, bool, n);
+	for (struct ir_block *b = f->blocks; b; b = b->next)
+		if (!w.seen[b->id])
+			visit_from(&w, p, b);
+	return p;
+}
+
+/*
+ * Could control come from the end of one block to the start of the other? Yes
+ * in doubt: the order of two parts that do not lead to each other is chance.
+ */
+static bool leads_to(const struct parts *p, const struct ir_block *from,
+		     const struct ir_block *to)
+{
+	unsigned a = p->of[from->id], b = p->of[to->id];
+
+	return a == b ? p->loop[a - 1] : a > b;
 }
 
 /*
@@ -132,9 +218,8 @@ static bool leads_to(struct ir_block *from, const struct ir_block *to,
  * definition alone is not enough: a loop could run the source's definition
  * again between copy and use, so it must not be reachable from the copy.
  */
-static struct ir_val always(struct ir_func *f, const struct reg_use *u,
-			    uint32_t r, uint8_t *seen,
-			    struct ir_block **stack)
+static struct ir_val always(const struct reg_use *u, uint32_t r,
+			    const struct ir_func *f, const struct parts *p)
 {
 	const struct ir_ins *d = u[r].def;
 	struct ir_val v = {0};
@@ -148,8 +233,7 @@ static struct ir_val always(struct ir_func *f, const struct reg_use *u,
 	if (u[s].defs != 1 || s == r)
 		return v;
 	/* The source must keep its value for as long as the copy does. */
-	if (u[s].def && leads_to(u[r].block, u[s].block, seen, stack,
-				 f->nblocks))
+	if (u[s].def && leads_to(p, u[r].block, u[s].block))
 		return v;
 	return d->args[0];
 }
@@ -162,15 +246,13 @@ static bool copy_across(struct arena *tmp, struct ir_func *f)
 {
 	struct reg_use *u = reg_uses(tmp, f);
 	struct ir_val *val = arena_array(tmp, struct ir_val, f->regs.n + 1);
-	uint8_t *seen = arena_alloc(tmp, f->nblocks + 1);
-	struct ir_block **stack = arena_array(tmp, struct ir_block *,
-					      f->nblocks + 1);
+	const struct parts *p = parts_of(tmp, f);
 	bool changed = false, any = false;
 
 	for (unsigned r = 0; r < f->regs.n; r++) {
 		if (u[r].defs != 1 || !u[r].def)
 			continue;
-		val[r] = always(f, u, r, seen, stack);
+		val[r] = always(u, r, f, p);
 		any |= val[r].kind != VAL_NONE;
 	}
 	for (struct ir_block *b = f->blocks; b && any; b = b->next) {
@@ -192,14 +274,12 @@ static bool copy_across(struct arena *tmp, struct ir_func *f)
 
 bool fold_copies(struct arena *tmp, struct ir_func *f)
 {
-	struct known k = {0};
+	struct note *k = arena_array(tmp, struct note, f->regs.n + 1);
 	bool changed;
 
 	ir_number(f);
 	changed = copy_across(tmp, f);
-	k.val = arena_array(tmp, struct ir_val, f->regs.n + 1);
-	k.list = arena_array(tmp, uint32_t, f->regs.n + 1);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
-		changed |= copy_block(f, b, &k);
+		changed |= copy_block(f, b, k);
 	return changed;
 }

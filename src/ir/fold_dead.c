@@ -76,49 +76,60 @@ static bool dead_in_block(const struct ir_func *f, struct ir_block *b,
 	return true;
 }
 
+/* By register, and counted over all blocks, so that nothing need be reset
+ * between them: the instruction that last wrote it, that last touched it. */
+struct touch {
+	struct ir_ins *def;
+	uint32_t at;   /* of def */
+	uint32_t last;
+};
+
+/* t is made by *d, which m copies to r and nobody else reads: can d make r? */
+static bool may_straighten(const struct ir_func *f, const struct ir_ins *m,
+			   const struct reg_use *u, const struct touch *seen,
+			   uint32_t block_start)
+{
+	const struct touch *t;
+
+	if ((m->op != OP_MOV && m->op != OP_SMOV) ||
+	    m->args[0].kind != VAL_REG)
+		return false;
+	t = &seen[m->args[0].reg];
+	if (t->at < block_start || u[m->args[0].reg].defs != 1 ||
+	    u[m->args[0].reg].uses != 1)
+		return false;
+	/* Not what may fail: the failure edge would see r changed. */
+	return !t->def->target[0] && !f->regs.v[m->dst].shared &&
+	       f->regs.v[m->dst].width ==
+		       f->regs.v[m->args[0].reg].width &&
+	       seen[m->dst].last <= t->at;
+}
+
 /*
  * t = a + b; r = t: r = a + b. t has no other use, and nothing between the two
- * touches r.
+ * touches r. One walk for all pairs: blocks of generated scripts have tens of
+ * thousands of instructions.
  */
 static bool straighten(const struct ir_func *f, struct ir_block *b,
-		       const struct reg_use *u)
+		       const struct reg_use *u, struct touch *seen,
+		       uint32_t *now)
 {
+	uint32_t start = *now + 1;
 	bool changed = false;
 
-	for (struct ir_ins *d = b->first; d; d = d->next) {
-		struct ir_ins *m = d->next;
-		bool clear = true;
-		uint32_t r;
+	for (struct ir_ins *m = b->first; m; m = m->next) {
+		uint32_t at = ++*now;
 
-		/*
-		 * Not for what may fail: the failure edge would see r changed.
-		 */
-		if (!d->has_dst || d->target[0] || u[d->dst].defs != 1 ||
-		    u[d->dst].uses != 1)
-			continue;
-		for (; m; m = m->next) {
-			if ((m->op == OP_MOV || m->op == OP_SMOV) &&
-			    m->args[0].kind == VAL_REG &&
-			    m->args[0].reg == d->dst)
-				break;
+		if (may_straighten(f, m, u, seen, start)) {
+			seen[m->args[0].reg].def->dst = m->dst;
+			m->args[0].reg = m->dst; /* to itself: goes next */
+			changed = true;
 		}
-		if (!m || f->regs.v[m->dst].shared ||
-		    f->regs.v[m->dst].width != f->regs.v[d->dst].width)
-			continue;
-		r = m->dst;
-		for (struct ir_ins *i = d->next; i != m; i = i->next) {
-			if (i->has_dst && i->dst == r)
-				clear = false;
-			for (unsigned k = 0; k < i->nargs; k++)
-				if (i->args[k].kind == VAL_REG &&
-				    i->args[k].reg == r)
-					clear = false;
-		}
-		if (!clear)
-			continue;
-		d->dst = r;
-		m->args[0] = val_reg(r); /* a copy to itself: goes next */
-		changed = true;
+		for (unsigned k = 0; k < m->nargs; k++)
+			if (m->args[k].kind == VAL_REG)
+				seen[m->args[k].reg].last = at;
+		if (m->has_dst)
+			seen[m->dst] = (struct touch){m, at, at};
 	}
 	return changed;
 }
@@ -127,13 +138,15 @@ bool fold_dead(struct arena *tmp, struct ir_func *f)
 {
 	struct reg_use *u;
 	struct ir_ins **list;
+	struct touch *seen = arena_array(tmp, struct touch, f->regs.n + 1);
 	struct ir_live *l;
+	uint32_t now = 0;
 	bool changed = false;
 
 	ir_number(f);
 	u = reg_uses(tmp, f);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
-		changed |= straighten(f, b, u);
+		changed |= straighten(f, b, u, seen, &now);
 	l = ir_liveness(tmp, f);
 	list = arena_array(tmp, struct ir_ins *, block_longest(f) + 1);
 	for (struct ir_block *b = f->blocks; b; b = b->next)
