@@ -194,25 +194,50 @@ static void touch(struct flow *w, uint32_t reg, bool def, void *ctx)
 	extend(iv, 2 * p->no + def);
 }
 
-/* Live at the edge of a block: the interval reaches over it. */
-static void across_blocks(struct flow *w)
+/* Extends the intervals of those registers in `set` that are new to `seen`. */
+static void first_time(struct flow *w, unsigned word, uint64_t set,
+		       uint64_t *seen, uint32_t pos)
 {
-	for (const struct ir_block *b = w->e->f->blocks; b; b = b->next) {
-		size_t at = (size_t)b->id * w->words;
+	uint64_t fresh = set & ~seen[word];
 
-		if (!w->e->reached[b->id])
-			continue;
+	seen[word] |= set;
+	for (; fresh; fresh &= fresh - 1) {
+		unsigned bit = word * 64 + (unsigned)__builtin_ctzll(fresh);
+
+		extend(&w->l->iv[w->reg[bit]], pos);
+	}
+}
+
+/*
+ * Live at the edge of a block: the interval reaches over it. Only the first
+ * block and the last one matter, so that registers that live through thousands
+ * of blocks cost no more than others.
+ */
+static void across_blocks(struct flow *w, struct arena *a)
+{
+	const struct ir_func *f = w->e->f;
+	const struct ir_block **order =
+	    arena_array(a, const struct ir_block *, f->nblocks + 1);
+	uint64_t *seen = arena_array(a, uint64_t, 2 * w->words + 1);
+	unsigned n = 0;
+
+	for (const struct ir_block *b = f->blocks; b; b = b->next)
+		if (w->e->reached[b->id])
+			order[n++] = b;
+	for (unsigned k = 0; k < n; k++) {
+		const struct ir_block *b = order[k], *z = order[n - 1 - k];
+		const uint64_t *in = &w->in[(size_t)b->id * w->words];
+		const uint64_t *zin = &w->in[(size_t)z->id * w->words];
+
 		for (unsigned i = 0; i < w->words; i++) {
-			uint64_t in = w->in[at + i], out = out_word(w, b, i);
+			uint64_t *late = seen + w->words;
 
-			for (; in; in &= in - 1)
-				extend(&w->l->iv[w->reg[i * 64 + (unsigned)
-							__builtin_ctzll(in)]],
-				       2 * w->first[b->id]);
-			for (; out; out &= out - 1)
-				extend(&w->l->iv[w->reg[i * 64 + (unsigned)
-							__builtin_ctzll(out)]],
-				       2 * w->last[b->id] + 1);
+			first_time(w, i, in[i], seen, 2 * w->first[b->id]);
+			first_time(w, i, out_word(w, b, i), seen,
+				   2 * w->last[b->id] + 1);
+			first_time(w, i, out_word(w, z, i), late,
+				   2 * w->last[z->id] + 1);
+			first_time(w, i, zin[i], late, 2 * w->first[z->id]);
 		}
 	}
 }
@@ -298,7 +323,7 @@ struct live *live_find(struct emit *e)
 	walk(&w, use_def, &p);
 	solve(&w, a);
 	walk(&w, touch, &p);
-	across_blocks(&w);
+	across_blocks(&w, a);
 	from_prologue(&w, a);
 	hints(&w);
 	find_heavy(l, e, a);
