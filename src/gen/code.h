@@ -87,11 +87,17 @@ struct code {
 	const char *limit;    /* NULL, or what is exceeded, already reported */
 };
 
+struct bodies;
+
 struct gen {
 	struct compile *c;
 	struct ir *ir;
 	struct plan *plan;
 	VEC(struct code *) codes; /* by ir_func.index; NULL for loop bodies */
+	/* While it runs, by ir_func.index: a handler's loop bodies, and the
+	 * labels of the one that is compiled and of its bodies. */
+	struct bodies *bodies;
+	unsigned *labels;
 };
 
 /*

@@ -50,6 +50,12 @@ struct ins_note {
 	bool heavy;
 };
 
+/* A map whose oldest element may have to go, and the code for that. */
+struct evict {
+	uint32_t map;
+	unsigned label; /* once the real run begins */
+};
+
 /*
  * What a loop body shares with its handler. It lives as long as the compilation
  * of the handler.
@@ -69,11 +75,10 @@ struct root {
 	unsigned slow_lock_body;
 	bool evict_used;	/* isel_evict.c */
 	/*
-	 * By map, as kernels before 6.9 want one call of for_each_map_elem to
-	 * be always of the same map: whether it is used, and its label.
+	 * One for each map, as kernels before 6.9 want one call of
+	 * for_each_map_elem to be always of the same map; by number of map.
 	 */
-	bool *evicts;
-	unsigned *evict;
+	VEC(struct evict) evicts;
 	unsigned evict_oldest, evict_drop;
 };
 

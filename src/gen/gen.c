@@ -35,6 +35,11 @@ struct unit {
 	unsigned depth; /* of loop bodies in each other */
 };
 
+/* Of one handler, in the order of ir.funcs. */
+struct bodies {
+	VEC(struct ir_func *) list;
+};
+
 /* --- one function -------------------------------------------------------- */
 
 /*
@@ -473,11 +478,9 @@ static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
 	};
 
 	u->e.as = as;
-	for (unsigned i = 0; i < u->e.plan->maps.n; i++) {
-		if (!u->e.root->evicts[i])
-			continue;
+	for (unsigned i = 0; i < u->e.root->evicts.n; i++) {
 		start_subprog(code, as, u->e.f, "evict", LOCK_STACK / 2);
-		isel_evict(&u->e, i);
+		isel_evict(&u->e, &u->e.root->evicts.v[i]);
 	}
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		start_subprog(code, as, u->e.f, parts[i].name,
@@ -497,12 +500,12 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	 * Labels exist before the first instruction: a handler calls bodies
 	 * that come behind it.
 	 */
-	for (unsigned i = 0; i < g->ir->funcs.n; i++)
-		r->labels[i] = asm_label(&as);
+	for (struct unit *u = units; u; u = u->next)
+		r->labels[u->e.f->index] = asm_label(&as);
 	r->slow_lock = asm_label(&as);
 	r->slow_lock_body = asm_label(&as);
-	for (unsigned i = 0; i < g->plan->maps.n; i++)
-		r->evict[i] = asm_label(&as);
+	for (unsigned i = 0; i < r->evicts.n; i++)
+		r->evicts.v[i].label = asm_label(&as);
 	r->evict_oldest = asm_label(&as);
 	r->evict_drop = asm_label(&as);
 	for (struct unit *u = units; u; u = u->next) {
@@ -529,16 +532,13 @@ static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
 {
 	struct root *r = arena_new_of(g->c->a, struct root);
 	struct unit *units = unit_new(g, f, code, r), *last = units;
+	const struct bodies *bodies = &g->bodies[f->index];
 	bool failed = false;
 
-	r->labels = arena_array(g->c->a, unsigned, g->ir->funcs.n + 1);
-	r->evicts = arena_array(g->c->a, bool, g->plan->maps.n + 1);
-	r->evict = arena_array(g->c->a, unsigned, g->plan->maps.n + 1);
-	for (unsigned i = 0; i < g->ir->funcs.n; i++) {
-		struct ir_func *b = g->ir->funcs.v[i];
+	r->labels = g->labels;
+	for (unsigned i = 0; i < bodies->list.n; i++) {
+		struct ir_func *b = bodies->list.v[i];
 
-		if (b->kind != IR_LOOP_BODY || handler_of(b) != f)
-			continue;
 		last->next = unit_new(g, b, code, r);
 		last = last->next;
 		last->depth = depth_of(b);
@@ -597,6 +597,18 @@ static void compile_host(struct gen *g, struct ir_func *f, struct code *code)
 	check_length(g, code, &as);
 }
 
+static void list_bodies(struct gen *g)
+{
+	g->bodies = arena_array(g->c->a, struct bodies, g->ir->funcs.n + 1);
+	for (unsigned i = 0; i < g->ir->funcs.n; i++) {
+		struct ir_func *b = g->ir->funcs.v[i];
+		const struct ir_func *h = handler_of(b);
+
+		if (b->kind == IR_LOOP_BODY && h)
+			vec_push(g->c->a, &g->bodies[h->index].list, b);
+	}
+}
+
 struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 {
 	struct gen *g = arena_new_of(c->a, struct gen);
@@ -607,6 +619,8 @@ struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 	/* The order of ir.funcs is what relocations and labels count by. */
 	for (unsigned i = 0; i < ir->funcs.n; i++)
 		ir->funcs.v[i]->index = i;
+	g->labels = arena_array(c->a, unsigned, ir->funcs.n + 1);
+	list_bodies(g);
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
 		struct ir_func *f = ir->funcs.v[i];
 		struct code *code = NULL;

@@ -136,7 +136,9 @@ void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);
 void isel_slow_lock_body(struct emit *e);
 /* isel_evict.c */
-void isel_evict(struct emit *e, uint32_t map);
+/* Label of the code that takes the oldest element out of a map. */
+unsigned isel_evict_label(struct emit *e, uint32_t map);
+void isel_evict(struct emit *e, const struct evict *ev);
 void isel_evict_oldest(struct emit *e);
 void isel_evict_drop(struct emit *e);
 /* isel_match.c */

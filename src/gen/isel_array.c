@@ -155,8 +155,7 @@ static void insert_for_oldest(struct emit *e, uint32_t key, uint32_t fresh,
 {
 	asm_jifi32(e->as, BPF_JNE, R0, -E2BIG, full);
 	asm_map(e->as, R1, global(e)->map);
-	e->root->evict_used = e->root->evicts[global(e)->map] = true;
-	asm_call_label(e->as, e->root->evict[global(e)->map]);
+	asm_call_label(e->as, isel_evict_label(e, global(e)->map));
 	insert(e, key, fresh);
 }
 

@@ -8,7 +8,9 @@
  */
 #include "gen/isel.h"
 
+#include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* evict()'s frame, the context of both callbacks. */
 enum { F_MAP = -8, F_STAMP = -16 };
@@ -30,12 +32,31 @@ static void walk(struct emit *e, unsigned body)
 	asm_call(as, KH_FOR_EACH);
 }
 
+unsigned isel_evict_label(struct emit *e, uint32_t map)
+{
+	struct root *r = e->root;
+	struct evict ev = {.map = map};
+	unsigned i;
+
+	r->evict_used = true;
+	for (i = 0; i < r->evicts.n && r->evicts.v[i].map < map; i++)
+		continue;
+	if (i < r->evicts.n && r->evicts.v[i].map == map)
+		return r->evicts.v[i].label;
+	assert(e->dry); /* the real run meets the same ones */
+	vec_push(e->c->a, &r->evicts, ev);
+	memmove(&r->evicts.v[i + 1], &r->evicts.v[i],
+		(r->evicts.n - 1 - i) * sizeof(ev));
+	r->evicts.v[i] = ev;
+	return 0;
+}
+
 /* evict(r1 = map), of which there is one for each map */
-void isel_evict(struct emit *e, uint32_t map)
+void isel_evict(struct emit *e, const struct evict *ev)
 {
 	struct assembler *as = e->as;
 
-	asm_bind(as, e->root->evict[map]);
+	asm_bind(as, ev->label);
 	asm_store(as, 8, FP, F_MAP, R1);
 	asm_storei(as, 8, FP, F_STAMP, -1); /* above every stamp */
 	walk(e, e->root->evict_oldest);
