@@ -15,9 +15,14 @@
 
 #ifndef HOSTILE_ALLOC
 enum {
+	/*
+	 * Each chunk is twice the one before, up to a bound: an arena that
+	 * lives for one round over one function is often a few hundred bytes.
+	 */
+	CHUNK_FIRST = 4 * 1024,
 	CHUNK_SIZE = 64 * 1024,
-	/* Larger ones get a chunk of their own: the rest stays usable. */
-	CHUNK_SHARE = CHUNK_SIZE / 4,
+	/* This part or more gets a chunk of its own: the rest stays usable. */
+	CHUNK_SHARE = 4,
 	ALIGN = 16,
 };
 #endif
@@ -37,6 +42,7 @@ struct chunk {
 struct arena {
 	struct chunk *chunks; /* the first one is being filled */
 	size_t bytes; /* asked for, without what alignment adds */
+	size_t next_size; /* of the next chunk */
 };
 
 struct arena *arena_new(void)
@@ -99,7 +105,9 @@ static void *take(struct arena *a, size_t size)
 	struct chunk *c = a->chunks;
 	void *p;
 
-	if (size > CHUNK_SHARE) {
+	if (!a->next_size)
+		a->next_size = CHUNK_FIRST;
+	if (size > a->next_size / CHUNK_SHARE) {
 		struct chunk *own = chunk_new(size);
 
 		own->used = size;
@@ -117,7 +125,9 @@ static void *take(struct arena *a, size_t size)
 		return own->data;
 	}
 	if (!c || c->size - c->used < size) {
-		c = chunk_new(CHUNK_SIZE);
+		c = chunk_new(a->next_size);
+		if (a->next_size < CHUNK_SIZE)
+			a->next_size *= 2;
 		c->next = a->chunks;
 		a->chunks = c;
 	}
