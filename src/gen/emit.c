@@ -376,15 +376,6 @@ struct span emit_span(struct emit *e)
 	return (struct span){0};
 }
 
-void emit_unsupported(struct emit *e, const char *what)
-{
-	struct span at = emit_span(e);
-
-	if (e->dry) /* once, not in the real run again */
-		complain(e->c, NOT_YET, &at, what);
-	e->failed = true;
-}
-
 uint32_t emit_loc(struct emit *e)
 {
 	return e->ins->loc;

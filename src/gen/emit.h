@@ -197,11 +197,6 @@ void emit_goto(struct emit *e, const struct ir_block *b);
 void emit_ok(struct emit *e);
 /* Leaves the handler (kernel) or function: through the common exit. */
 void emit_leave(struct emit *e);
-/*
- * Reports what this version cannot compile, on the instruction's line. The code
- * is not loaded then.
- */
-void emit_unsupported(struct emit *e, const char *what);
 /* Of the instruction, or of the probe where there is none (the prologue). */
 struct span emit_span(struct emit *e);
 

@@ -2,6 +2,8 @@
 /* Which file lowers which operation, on which machine. */
 #include "gen/isel.h"
 
+#include <assert.h>
+
 /*
  * Grouped by the order of enum ir_op, which keeps operations of a kind
  * together.
@@ -74,10 +76,7 @@ void isel_ins(struct emit *e)
 		break;
 	default:
 		if (e->kernel)
-			/*
-			 * sema puts these on the host; a script never gets here
-			 */
-			emit_unsupported(e, op_info(e->ins->op)->text);
+			assert(!"an operation that the host does");
 		else
 			isel_host(e);
 	}

@@ -156,7 +156,6 @@ struct ir_val expr_target(struct build *b, struct node *n, bool address);
  * for a fault. */
 struct ir_val load_at(struct build *b, struct ir_val addr, int size,
 		      bool user);
-struct ir_val expr_atword(struct build *b, struct node *n);
 void stmt(struct build *b, struct node *n);
 /* A piece of straight-line code: counts its statements, then builds it. */
 void region(struct build *b, struct node *n, unsigned extra);

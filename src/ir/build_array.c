@@ -264,8 +264,7 @@ void stmt_delete(struct build *b, struct node *n)
 	struct ir_ins *i;
 
 	if (what->kind != N_NAME && what->kind != N_INDEX) {
-		complain(b->c, NOT_YET, &what->span,
-			 "delete of this expression");
+		complain(b->c, BAD_DELETE, &what->span);
 		return;
 	}
 	v = lvalue(b, what, keys, &nkeys, &wild);

@@ -168,8 +168,7 @@ struct ir_val expr_assign(struct build *b, struct node *n, bool want)
 	if (op == OPER_FEED)
 		return feed(b, n);
 	if (lhs->kind != N_NAME && lhs->kind != N_INDEX) {
-		complain(b->c, NOT_YET, &lhs->span,
-			 "writing to the target's memory");
+		complain(b->c, TARGET_WRITE, &lhs->span);
 		return expr(b, n->u.binary.b, want);
 	}
 	/* The left side's keys come before the right side, as written. */
@@ -208,8 +207,7 @@ struct ir_val expr_incdec(struct build *b, struct node *n, bool want)
 	struct var *x;
 
 	if (lhs->kind != N_NAME && lhs->kind != N_INDEX) {
-		complain(b->c, NOT_YET, &lhs->span,
-			 "writing to the target's memory");
+		complain(b->c, TARGET_WRITE, &lhs->span);
 		return val_num(0);
 	}
 	x = lvalue(b, lhs, keys, &nkeys, NULL);

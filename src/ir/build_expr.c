@@ -377,10 +377,9 @@ struct ir_val expr(struct build *b, struct node *n, bool want)
 		return expr_target(b, n, false);
 	case N_ADDRESS:
 		return expr_target(b, n->u.unary.a, true);
-	case N_ATWORD:
-		return expr_atword(b, n);
 	default:
-		complain(b->c, NOT_YET, &n->span, node_kind_name(n->kind));
+		/* statements, and what sema has made others of */
+		assert(!"no expression");
 		return dummy(b, n);
 	}
 }

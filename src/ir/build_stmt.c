@@ -6,6 +6,8 @@
  */
 #include "ir/build.h"
 
+#include <assert.h>
+
 /* --- counting ------------------------------------------------------------- */
 
 /*
@@ -249,7 +251,7 @@ void stmt(struct build *b, struct node *n)
 		stmt_try(b, n);
 		break;
 	default:
-		complain(b->c, NOT_YET, &n->span, node_kind_name(n->kind));
+		assert(!"no statement");
 	}
 	b->here = old;
 }

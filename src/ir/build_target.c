@@ -2,6 +2,8 @@
 /* $x->y[z], @cast, @kderef: access paths to loads. */
 #include "ir/build.h"
 
+#include <assert.h>
+
 /* The value that an access starts from; types/access.h. */
 static struct ir_val load_base(struct build *b, const struct access *acc)
 {
@@ -24,6 +26,8 @@ static struct ir_val load_base(struct build *b, const struct access *acc)
 	default:
 		return val_num(acc->constant);
 	}
+	if (acc->shift)
+		v = emit_num(b, OP_USHR, v, val_num(acc->shift), NOVAL);
 	/* The register is wider than the value: cut and sign-extend it. */
 	if (narrow && narrow < 8)
 		v = emit_num(b, OP_EXT, v,
@@ -99,16 +103,12 @@ struct ir_val expr_target(struct build *b, struct node *n, bool address)
 	struct ir_val v;
 
 	if (n->kind != N_TARGET && n->kind != N_ARROW) {
-		complain(b->c, NOT_YET, &n->span, "the address of this");
+		complain(b->c, TARGET_NONE, &n->span);
 		return val_num(0);
 	}
 	acc = n->u.target.access;
-	if (!acc || acc->base == ACC_ENTRY) {
-		complain(b->c, NOT_YET, &n->span,
-			 acc ? "@entry" : "this target variable");
-		return n->type == TY_STRING ? val_str(build_text(b, "")) :
-		       val_num(0);
-	}
+	/* sema resolves them all, and @entry to what an entry probe keeps */
+	assert(acc && acc->base != ACC_ENTRY);
 	if (acc->base == ACC_TEXT)
 		return expr(b, acc->text, true);
 	old = build_at(b, &n->span);
@@ -122,30 +122,4 @@ struct ir_val expr_target(struct build *b, struct node *n, bool address)
 	}
 	b->here = old;
 	return v;
-}
-
-/* @kderef(size, addr), @uderef(size, addr); the rest has no meaning yet. */
-struct ir_val expr_atword(struct build *b, struct node *n)
-{
-	const char *word = n->u.atword.word;
-	bool user = word == build_text(b, "@uderef");
-	struct node *size;
-
-	if ((user || word == build_text(b, "@kderef")) &&
-	    n->u.atword.args.n == 2 &&
-	    n->u.atword.args.v[0]->kind == N_NUM) {
-		struct ir_val addr = expr(b, n->u.atword.args.v[1], true);
-		struct span old = build_at(b, &n->span);
-
-		size = n->u.atword.args.v[0];
-		if (size->u.num == 1 || size->u.num == 2 ||
-		    size->u.num == 4 || size->u.num == 8) {
-			addr = load_at(b, addr, (int)size->u.num, user);
-			b->here = old;
-			return addr;
-		}
-		b->here = old;
-	}
-	complain(b->c, NOT_YET, &n->span, word);
-	return n->type == TY_STRING ? val_str(build_text(b, "")) : val_num(0);
 }

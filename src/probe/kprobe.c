@@ -258,13 +258,10 @@ static int target_function(struct compile *c, struct probe *p, struct node *n,
 	if (k->is_return &&
 	    (!strcmp(name, "$return") || !strcmp(name, "$$return")))
 		return result(c, proto, n, name[1] == '$', quiet);
-	if (k->is_return) {
-		/* The registers of the entry are gone by now. */
-		if (!quiet)
-			complain(c, NOT_YET, &n->span,
-				 "a parameter in a .return probe");
-		return -1;
-	}
+	/* The registers of the entry are gone by now; sema asks an entry probe
+	 * for parameters. */
+	if (k->is_return)
+		return target_unknown(c, p, n, quiet);
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms"))
 		return all_args(c, p, proto, n);
 	for (unsigned i = 0; i < reg_args(proto); i++) {

@@ -32,29 +32,33 @@ static const struct {
 
 /*
  * %rax, %eax, %ax, %al; %r8, %r8d, %r8w, %r8b; the size that is wanted is the
- * argument's own. *s is moved behind the name. %ah and its like hold the second
- * byte and are not known here. -1: no register.
+ * argument's own. %ah and its like are the second byte: *ret_shift is 8. *s is
+ * moved behind the name. -1: no register.
  */
-static int parse_register(const char **s)
+static int parse_register(const char **s, unsigned *ret_shift)
 {
 	char name[8] = {0}, full[8] = {0};
 	size_t len = strspn(*s + 1, "abcdefghijklmnopqrstuvwxyz0123456789");
 
+	*ret_shift = 0;
 	if (**s != '%' || len < 2 || len > 4)
 		return -1;
 	memcpy(name, *s + 1, len);
 	*s += len + 1;
 	memcpy(full, name, sizeof(full));
-	if (name[0] == 'r' && name[1] >= '0' && name[1] <= '9')
+	if (name[0] == 'r' && name[1] >= '0' && name[1] <= '9') {
 		full[strcspn(full, "dwb")] = 0; /* r8d */
-	else if (name[0] == 'e')
+	} else if (name[0] == 'e') {
 		full[0] = 'r'; /* eax */
-	else if (name[0] != 'r' && len == 3 && name[2] == 'l')
+	} else if (name[0] != 'r' && len == 3 && name[2] == 'l') {
 		memcpy(full, (char[4]){'r', name[0], name[1]}, 4); /* sil */
-	else if (name[0] != 'r' && len == 2 && name[1] == 'l')
-		memcpy(full, (char[4]){'r', name[0], 'x'}, 4); /* al */
-	else if (name[0] != 'r' && len == 2 && name[1] != 'h')
+	} else if (name[0] != 'r' && len == 2 &&
+		   (name[1] == 'l' || name[1] == 'h')) {
+		memcpy(full, (char[4]){'r', name[0], 'x'}, 4); /* al, ah */
+		*ret_shift = name[1] == 'h' ? 8 : 0;
+	} else if (name[0] != 'r' && len == 2) {
 		memcpy(full, (char[4]){'r', name[0], name[1]}, 4); /* ax */
+	}
 	for (unsigned i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
 		if (!strcmp(regs[i].name, full))
 			return regs[i].off;
@@ -78,77 +82,106 @@ static struct node *register_node(struct compile *c, const struct span *at,
 	return n;
 }
 
-/*
- * "-16(%rbp)", "8(%rax,%rbx,4)", "(%rax)": memory of the program. Displacement,
- * base, index and scale as in AT&T assembly.
- */
-static bool parse_memory(struct compile *c, const char *s,
-			 const struct span *at, struct access *ret)
+/* Address, as linked, of a symbol of the probe's file. */
+static bool find_symbol(struct compile *c, const struct uprobe *u,
+			const char *name, size_t len, uint64_t *ret,
+			bool *ret_fixed)
 {
-	struct access_step step = {.user = true};
+	const char *why;
+	struct elf_file *f = elf_open_file(c, u->path, &why);
+	bool found = f && elf_symbol(f, arena_strndup(c->a, name, len), ret);
+
+	*ret_fixed = f && elf_is_fixed(f);
+	elf_close_file(f);
+	return found;
+}
+
+/*
+ * What stands before the bracket: "16", "table", "table+16", "8+table" or
+ * nothing. *s is moved behind it. *ret_name: the symbol in it, or NULL.
+ */
+static int64_t parse_distance(const char **s, const char **ret_name,
+			      size_t *ret_len)
+{
+	char *end;
+	int64_t off = strtoll(*s, &end, 0);
+
+	*ret_name = NULL;
+	if (end != *s && *end != '+') {
+		*s = end;
+		return off;
+	}
+	*s = end + (*end == '+');
+	*ret_len = strcspn(*s, "+-(");
+	if (*ret_len)
+		*ret_name = *s;
+	*s += *ret_len;
+	off += strtoll(*s, &end, 0);
+	*s = end;
+	return off;
+}
+
+/* The registers in brackets: "(%rax)", "(%rax,%rbx,4)", "(,%rbx,4)". */
+static bool parse_brackets(struct compile *c, const char *s,
+			   const struct span *at, struct access *ret,
+			   struct access_step *step)
+{
+	unsigned shift;
 	char *end;
 	int base, index;
 
-	step.off = strtoll(s, &end, 10);
-	s = end;
-	if (*s++ != '(')
-		return false;
-	base = parse_register(&s);
-	if (base < 0)
-		return false;
-	ret->base = ACC_REG;
-	ret->arg = base;
-	/* the register's content is an address of the program */
-	ret->user = true;
+	if (*s != ',') {
+		base = parse_register(&s, &shift);
+		if (base < 0)
+			return false;
+		ret->base = ACC_REG;
+		ret->arg = base;
+	}
 	if (*s == ',') {
 		s++;
-		index = parse_register(&s);
+		index = parse_register(&s, &shift);
 		if (index < 0)
 			return false;
-		step.scale = *s == ',' ? strtoul(s + 1, &end, 10) : 1;
+		step->scale = *s == ',' ? strtoul(s + 1, &end, 10) : 1;
 		if (*s == ',')
 			s = end;
-		step.index = register_node(c, at, index);
+		step->index = register_node(c, at, index);
 	}
-	/* parse_argument sets how many bytes the step loads. */
-	vec_push(c->a, &ret->steps, step);
 	return *s == ')' && !s[1];
 }
 
 /*
- * "counter(%rip)", "table+16(%rip)", "8+table(%rip)": a variable of the
- * program. It was loaded as far from where it was linked as the probe was, and
- * the handler has the probe's address in its registers.
+ * Memory of the program, as in AT&T assembly: "-16(%rbp)", "8(%rax,%rbx,4)",
+ * "counter(%rip)", "8+table(,%rax,4)". A variable behind %rip was loaded as far
+ * from where it was linked as the probe was, and the handler has the probe's
+ * address in its registers; without it the program is where it was linked for.
  */
-static bool parse_variable(struct compile *c, const struct uprobe *u,
-			   const char *s, struct access *ret)
+static bool parse_memory(struct compile *c, const struct uprobe *u,
+			 const char *s, const struct span *at,
+			 struct access *ret)
 {
 	struct access_step step = {.user = true};
-	struct elf_file *f;
-	const char *why;
-	uint64_t addr;
-	char *end;
+	const char *name;
+	bool fixed = false, near;
+	uint64_t addr = 0;
 	size_t len;
-	bool found;
 
-	step.off = strtoll(s, &end, 10);
-	if (end != s && *end != '+')
-		return false; /* "16(%rip)": from which instruction? */
-	if (end != s)
-		s = end + 1;
-	len = strcspn(s, "+-(");
-	step.off += strtoll(s + len, &end, 10);
-	if (!len || strcmp(end, "(%rip)"))
+	step.off = parse_distance(&s, &name, &len);
+	near = !strcmp(s, "(%rip)");
+	if (name && !find_symbol(c, u, name, len, &addr, &fixed))
 		return false;
-	f = elf_open_file(c, u->path, &why);
-	found = f && elf_symbol(f, arena_strndup(c->a, s, len), &addr);
-	elf_close_file(f);
-	if (!found)
+	/* "16(%rip)": from which instruction? */
+	if (near ? !name : name && !fixed)
 		return false;
-	step.off += (int64_t)(addr - u->addr);
-	ret->base = ACC_REG;
-	ret->arg = REGS_IP;
+	step.off += (int64_t)(near ? addr - u->addr : addr);
+	ret->base = near ? ACC_REG : ACC_CONST;
+	ret->arg = near ? REGS_IP : 0;
+	/* the address is one of the program, whatever it is made of */
 	ret->user = true;
+	if (!near && *s &&
+	    (*s != '(' || !parse_brackets(c, s + 1, at, ret, &step)))
+		return false;
+	/* parse_argument sets how many bytes the step loads. */
 	vec_push(c->a, &ret->steps, step);
 	return true;
 }
@@ -161,7 +194,7 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 	char *end;
 	long size = strtol(text, &end, 10);
 	const char *s = end;
-	unsigned bytes = labs(size);
+	unsigned bytes = labs(size), shift;
 	int reg;
 
 	memset(ret, 0, sizeof(*ret));
@@ -175,9 +208,10 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 		return !*end;
 	}
 	if (*s == '%') {
-		reg = parse_register(&s);
+		reg = parse_register(&s, &shift);
 		ret->base = ACC_REG;
 		ret->arg = reg;
+		ret->shift = shift;
 		/*
 		 * A note's size says how much of the register is the argument.
 		 */
@@ -185,8 +219,7 @@ static bool parse_argument(struct compile *c, const struct uprobe *u,
 		ret->sign = size < 0;
 		return reg >= 0 && !*s;
 	}
-	if (strstr(s, "%rip") ? !parse_variable(c, u, s, ret)
-			      : !parse_memory(c, s, at, ret))
+	if (!parse_memory(c, u, s, at, ret))
 		return false;
 	vec_last(&ret->steps).load = bytes;
 	vec_last(&ret->steps).sign = size < 0;
@@ -269,13 +302,17 @@ static int target_mark(struct compile *c, struct probe *p, struct node *n,
 	 * A note tells sizes, never types: nothing can follow an argument but a
 	 * @cast.
 	 */
-	if (n->u.target.parts.n || !parse_argument(c, u, text, &n->span, &a)) {
+	if (n->u.target.parts.n) {
 		if (!quiet)
-			complain(c, NOT_YET, &n->span,
-				 n->u.target.parts.n
-				     ? "-> on an argument of a static probe"
-				     : arena_printf(c->a, "the operand %s",
-						    text));
+			diag_help(c->diag, complain(c, ARROW_UNKNOWN, &n->span),
+				  "arguments of static probes have no type: "
+				  "write @cast(%s, \"TYPE\")->member",
+				  name);
+		return -1;
+	}
+	if (!parse_argument(c, u, text, &n->span, &a)) {
+		if (!quiet)
+			complain(c, MARK_OPERAND, &n->span, name, text);
 		return -1;
 	}
 	n->type = TY_LONG;

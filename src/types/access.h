@@ -50,6 +50,7 @@ struct access {
 	int64_t constant;
 	struct node *text; /* a typed N_PRINT with to_string */
 	uint8_t narrow;	   /* base value's own bytes; 0 or 8: all 64 bits */
+	uint8_t shift;	   /* bits of the register below them: 8 for %ah */
 	/*
 	 * In order. None: the value is the base itself. A step without load can
 	 * only be the last one or be followed by steps that go on from its

@@ -183,7 +183,7 @@ TEST(diag_shows_line_caret_notes_in_order)
 	char *got;
 
 	complain(c, BAD_DEFINE, NULL, "a b", "pat");
-	d = complain(c, NOT_YET, &late, "late");
+	d = complain(c, NO_CONSTANT, &late, "late");
 	diag_help(c->diag, d, "do %s", "this");
 	d = complain(c, EXPECTED, &early, "early");
 	diag_note(c->diag, d, &call, "first seen here");
@@ -197,7 +197,8 @@ TEST(diag_shows_line_caret_notes_in_order)
 		       "x.stp:1:1: note: first seen here\n"
 		       "    a\n"
 		       "    ^\n"
-		       "x.stp:2:11: semantic error: late is not supported yet\n"
+		       "x.stp:2:11: semantic error: late names no enumerator "
+		       "of the kernel's types\n"
 		       "    \tb = \xc3\xa4 + ?;\n"
 		       "    \t        ^\n"
 		       "x.stp:1:1: note: in expansion of macro 'M'\n"
@@ -221,7 +222,7 @@ TEST(diag_stops_at_twenty)
 	char *got, *last;
 
 	for (int i = 0; i < 25; i++)
-		complain(c, NOT_YET, NULL, arena_printf(c->a, "thing%d", i));
+		complain(c, NO_CONSTANT, NULL, arena_printf(c->a, "thing%d", i));
 	got = printed(c, (struct diag_style){0});
 	CHECK(strstr(got, "thing19") && !strstr(got, "thing20"));
 	last = strstr(got, "Number");
@@ -241,7 +242,7 @@ TEST(diag_cuts_long_lines)
 	memset(text, 'x', sizeof(text));
 	text[500] = '!';
 	at.src = compile_source(c, "f", text, sizeof(text));
-	complain(c, NOT_YET, &at, "it");
+	complain(c, NO_CONSTANT, &at, "it");
 	got = printed(c, (struct diag_style){0});
 	CHECK(strlen(got) < 300);
 	/* The caret stands below the '!'. */
