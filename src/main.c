@@ -29,6 +29,7 @@
 #include "sema/exclusion.h"
 #include "sema/program.h"
 #include "sema/tapset.h"
+#include "types/tracefs.h"
 #include "types/types.h"
 
 /* What is known after each pass. NULL until its pass has run. */
@@ -339,6 +340,7 @@ static int run_script(struct passes *p)
 /* -l and -L: the script, if there is one, is read for its aliases only. */
 static int list_points(struct passes *p)
 {
+	trace_events events = { 0 };
 	unsigned i, n, sources;
 
 	if (read_sources(p))
@@ -359,6 +361,11 @@ static int list_points(struct passes *p)
 		fprintf(stderr, "tally: no probe point matches '%s'; the kinds "
 			"of them: tally --dump-probe-types\n",
 			p->o->job_arg);
+	/* Then there may well be some: nobody could be asked. */
+	if (!n && strstr(p->o->job_arg, "trace") &&
+	    tracefs_events(p->c, &events) == -ENOENT)
+		fputs("help: tracepoints are listed in tracefs: mount -t "
+		      "tracefs nodev /sys/kernel/tracing\n", stderr);
 	return n ? EXIT_OK : EXIT_FAILED;
 }
 
