@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/map.h"
 #include "ir/util.h"
 #include "stat/grid.h"
@@ -32,7 +33,6 @@ enum {
 	NUMBERS_ON_STACK = 160,	 /* bytes: more may push others off it */
 	RING_IDLE = 64 * 1024,	 /* errors and exit() only */
 	RING_BUSY = 1024 * 1024,
-	CPUS_MAX = 4096,
 };
 
 /* What kernel code does with a global. */
@@ -63,18 +63,12 @@ static uint32_t round_to(uint32_t n, uint32_t unit)
 /* Possible CPUs, not those online: one may come online during the run. */
 static unsigned count_cpus(void)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
-	unsigned lo = 0, hi = 0, n = 0;
-	int got;
+	struct cpus possible;
+	unsigned n = 0;
 
-	/* "0-3" or "0,2-5": CPU numbers index the rows, so the last counts. */
-	while (f && (got = fscanf(f, "%u-%u", &lo, &hi)) >= 1) {
-		n = (got == 2 ? hi : lo) + 1;
-		if (fgetc(f) != ',')
-			break;
-	}
-	if (f)
-		fclose(f);
+	/* CPU numbers index the rows: the last one counts. */
+	if (cpus_read("possible", &possible))
+		n = cpus_end(&possible);
 	if (!n) {
 		long conf = sysconf(_SC_NPROCESSORS_CONF);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/compile.h"
+#include "base/cpus.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/settings.h"
@@ -324,4 +325,30 @@ TEST(utf8_refuses_what_is_not)
 	CHECK_EQ(utf8_len("\xf4\x90\x80\x80", 4), 0);
 	CHECK_EQ(utf8_len("\x80", 1), 0);
 	CHECK_EQ(utf8_len("", 0), 0);
+}
+
+TEST(cpus_are_read_as_sysfs_writes_them)
+{
+	static const char *const wrong[] = {
+		"0-", "-1", "a", "1,b", "1-2-3", " 1", "(null)",
+	};
+	struct cpus c;
+
+	CHECK(cpus_parse("0-3,6,64-65,4095\n", &c));
+	CHECK_EQ(cpus_count(&c), 8);
+	CHECK_EQ(cpus_end(&c), 4096);
+	CHECK(cpus_has(&c, 0) && cpus_has(&c, 3) && cpus_has(&c, 6));
+	CHECK(cpus_has(&c, 64) && cpus_has(&c, 65) && cpus_has(&c, 4095));
+	CHECK(!cpus_has(&c, 4) && !cpus_has(&c, 63) && !cpus_has(&c, 9999));
+	CHECK(cpus_parse("\n", &c)); /* no CPU is isolated */
+	CHECK_EQ(cpus_end(&c), 0);
+	CHECK(cpus_parse("7-99999", &c));
+	CHECK_EQ(cpus_count(&c), 4096 - 7);
+	cpus_add(&c, 2);
+	cpus_add(&c, 5000);
+	CHECK_EQ(cpus_count(&c), 4096 - 6);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		CHECK(!cpus_parse(wrong[i], &c));
+	CHECK(cpus_read("online", &c) && cpus_count(&c) > 0);
+	CHECK(!cpus_read("no such list", &c));
 }
