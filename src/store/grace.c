@@ -22,10 +22,15 @@ enum {
 	LIST_MAX = 256, /* more is cut, and so not a list we know */
 };
 
-/* Nothing is made yet: scripts that never drain pay for nothing. */
+/*
+ * No map is made yet: scripts that never drain pay for none. The list of CPUs
+ * is read now, before there are handlers: see may_visit().
+ */
 void grace_init(struct grace *g)
 {
 	*g = (struct grace){ .map = -1, .inner = -1 };
+	if (!cpus_read("online", &g->online))
+		memset(&g->online, 0, sizeof(g->online));
 }
 
 void grace_close(struct grace *g)
@@ -34,7 +39,7 @@ void grace_close(struct grace *g)
 		close(g->map);
 	if (g->inner >= 0)
 		close(g->inner);
-	grace_init(g);
+	g->map = g->inner = -1;
 }
 
 /* --- visiting ------------------------------------------------------------ */
@@ -54,33 +59,6 @@ static void read_list(const char *path, char *ret, size_t size)
 	}
 	ret[n > 0 ? n : 0] = 0;
 	ret[strcspn(ret, "\n")] = 0;
-}
-
-/*
- * "0-3,6" as a set; false when it is something else. The kernel writes such
- * lists without blanks.
- */
-static bool parse_list(const char *s, cpu_set_t *ret)
-{
-	unsigned long a, b;
-	char *end;
-
-	CPU_ZERO(ret);
-	while (*s) {
-		a = b = strtoul(s, &end, 10);
-		if (end == s)
-			return false;
-		if (*end == '-')
-			b = strtoul(end + 1, &end, 10);
-		if (b >= CPU_SETSIZE)
-			return false;
-		for (; a <= b; a++)
-			CPU_SET(a, ret);
-		s = *end == ',' ? end + 1 : end;
-		if (*end && *end != ',')
-			return false;
-	}
-	return true;
 }
 
 /* Handlers of tracepoints run with preemption off, but for real-time kernels:
@@ -123,18 +101,28 @@ static bool is_welcome(void)
 
 /*
  * May it? Asked each time: CPUs come and go, and so do limits (taskset,
- * cpuset).
+ * cpuset). A CPU that is going runs handlers until it is dead, but is in the
+ * list no more: the first wait after a change is the kernel's, which includes
+ * that CPU until it is dead.
  */
-static bool may_visit(void)
+static bool may_visit(struct grace *g)
 {
-	cpu_set_t online, allowed;
-	char list[LIST_MAX];
+	struct cpus online;
+	cpu_set_t allowed;
+	unsigned cpu;
+	bool same;
 
-	read_list("/sys/devices/system/cpu/online", list, sizeof(list));
-	if (!list[0] || !parse_list(list, &online) ||
+	if (!cpus_read("online", &online))
+		return false;
+	same = !memcmp(&online, &g->online, sizeof(online));
+	g->online = online;
+	if (!same || cpus_count(&online) > VISITS_MAX ||
 	    sched_getaffinity(0, sizeof(allowed), &allowed))
 		return false;
-	return CPU_EQUAL(&online, &allowed) && CPU_COUNT(&online) <= VISITS_MAX;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (cpus_has(&online, cpu) != !!CPU_ISSET(cpu, &allowed))
+			return false;
+	return true;
 }
 
 /*
@@ -219,10 +207,11 @@ static int wait_kernel(struct grace *g)
 }
 
 int grace_wait(struct grace *g)
-/*
- * Asked late, since store_kern_preemptible() comes after the store was opened.
- */
 {
+	/*
+	 * Asked late, since store_kern_preemptible() comes after the store was
+	 * opened.
+	 */
 	if (!g->preemptible && !g->asked) {
 		g->can_visit = is_welcome();
 		g->asked = true;
@@ -231,7 +220,7 @@ int grace_wait(struct grace *g)
 	 * Any failure falls back on the kernel's way: a wait must not be
 	 * skipped.
 	 */
-	if (!g->preemptible && g->can_visit && may_visit() && !visit_all())
+	if (!g->preemptible && g->can_visit && may_visit(g) && !visit_all())
 		return 0;
 	return wait_kernel(g);
 }

@@ -19,13 +19,16 @@
 
 #include <stdbool.h>
 
+#include "base/cpus.h"
+
 struct grace {
 	bool preemptible; /* some handler may be preempted: no visits */
 	bool asked, can_visit; /* is_welcome() was called; its answer */
+	struct cpus online; /* at the last wait, or when opened */
 	int map, inner;	  /* map of maps; made when first needed, -1 */
 };
 
-/* Opens nothing; grace_close() may be called right away. */
+/* Opens nothing. Before handlers are attached. */
 void grace_init(struct grace *g);
 /*
  * 0 or a negative errno. On return every handler that began before the call has
