@@ -195,6 +195,19 @@ static void say_losses(const struct snapshot *s, FILE *f)
 	}
 }
 
+/* Times, not events: no outcome. */
+static void say_late_cpus(const struct snapshot *s, FILE *f)
+{
+	unsigned i;
+
+	fputs("# TYPE tally_probe_late_cpus counter\n", f);
+	for (i = 0; i < s->losses.n; i++) {
+		fputs("tally_probe_late_cpus_total{probe=", f);
+		value(s->losses.v[i].probe, f);
+		fprintf(f, "} %" PRIu64 "\n", s->losses.v[i].late_cpus);
+	}
+}
+
 void export_metrics(const struct snapshot *s, FILE *f)
 {
 	unsigned i;
@@ -216,5 +229,6 @@ void export_metrics(const struct snapshot *s, FILE *f)
 		each_cell(agg, f, buckets);
 	}
 	say_losses(s, f);
+	say_late_cpus(s, f);
 	fputs("# EOF\n", f);
 }

@@ -186,6 +186,7 @@ static void merge_losses(struct arena *a, struct snapshot *into,
 		t->map_full += f->map_full;
 		t->ring_full += f->ring_full;
 		t->errors += f->errors;
+		t->late_cpus += f->late_cpus;
 	}
 }
 
@@ -438,6 +439,7 @@ void snapshot_write_ledger(struct json *j, const struct snapshot *s)
 		write_u64(j, "map_full", l->map_full);
 		write_u64(j, "ring_full", l->ring_full);
 		write_u64(j, "errors", l->errors);
+		write_u64(j, "late_cpus", l->late_cpus);
 		json_end_object(j);
 	}
 	json_end_array(j);

@@ -56,7 +56,8 @@ struct snap_agg {
 struct snap_loss {
 	const char *probe;
 	uint64_t hits, handled, misses, lock_skips, nest_skips, map_full,
-	    ring_full, errors;
+	    ring_full, errors,
+	    late_cpus; /* how often one came that was counted later */
 };
 
 /* A machine and a run of it. */

@@ -344,7 +344,8 @@ static bool read_losses(struct reading *r, struct snapshot *s,
 		    !read_u64(r, j->v[i], "nest_skips", &l.nest_skips) ||
 		    !read_u64(r, j->v[i], "map_full", &l.map_full) ||
 		    !read_u64(r, j->v[i], "ring_full", &l.ring_full) ||
-		    !read_u64(r, j->v[i], "errors", &l.errors))
+		    !read_u64(r, j->v[i], "errors", &l.errors) ||
+		    !read_u64(r, j->v[i], "late_cpus", &l.late_cpus))
 			return false;
 		vec_push(r->a, &s->losses, l);
 	}

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The point's components as text, names and arguments as matched. */
@@ -102,6 +104,27 @@ void near_list(struct compile *c, const struct near *n, name_list *out)
 }
 
 /*
+ * An event of all processes must name a CPU, and one that is online; it goes on
+ * hitting on the others when that one goes. Ours is online now, and a kernel
+ * that has just taken it away is asked again with the next one.
+ */
+int family_open_event(struct perf_event_attr *attr, long pid)
+{
+	enum { TRIES = 3 };
+	int fd = -1, i;
+
+	for (i = 0; i < TRIES; i++) {
+		fd = (int)syscall(SYS_perf_event_open, attr,
+				  pid ? (int)pid : -1,
+				  pid ? -1 : sched_getcpu(), -1,
+				  PERF_FLAG_FD_CLOEXEC);
+		if (fd >= 0 || errno != ENODEV)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/*
  * The order matters: the event was opened disabled, so no hit finds it without
  * its program.
  */
@@ -110,7 +133,7 @@ int family_start_event(int fd, int prog_fd)
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 		err = -errno;

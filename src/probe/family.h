@@ -16,9 +16,15 @@ struct probe *family_probe(struct compile *c, const struct match *m);
 int family_refuse(struct compile *c, const struct match *m, const char *fmt,
 		  ...) __attribute__((format(printf, 3, 4)));
 /*
- * Gives an open perf event its program and starts it. fd is what
- * perf_event_open() returned, errno included when negative. The event's
- * descriptor, or a negative errno with the event closed.
+ * Opens the perf event of a place in code, where it hits on all CPUs. pid: in
+ * that process; 0: in all. The descriptor, or a negative errno.
+ */
+struct perf_event_attr;
+int family_open_event(struct perf_event_attr *attr, long pid);
+/*
+ * Gives an open perf event its program and starts it. fd may be the negative
+ * errno of what should have opened it. The event's descriptor, or a negative
+ * errno with the event closed.
  */
 int family_start_event(int fd, int prog_fd);
 /*

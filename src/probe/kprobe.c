@@ -347,7 +347,7 @@ static int open_event(struct compile *c, const struct kprobe *k)
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
 	const char *name = k->symbol;
 	unsigned type, bit;
-	int err, fd;
+	int err;
 
 	err = family_sysfs(PMU "type", "%u", &type);
 	if (err)
@@ -362,13 +362,7 @@ static int open_event(struct compile *c, const struct kprobe *k)
 			return err;
 		attr.config |= UINT64_C(1) << bit;
 	}
-	/*
-	 * pid -1 and CPU 0: required to be one of them, but a kprobe hits on
-	 * every CPU.
-	 */
-	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
-		     PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return family_open_event(&attr, 0);
 }
 
 /*

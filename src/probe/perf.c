@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "probe/tick.h"
 
 /* events; what systemtap and perf use for perf.type().config() */
@@ -95,34 +96,6 @@ static int expand_perf(struct compile *c, const struct match *m,
 
 /* --- attaching ------------------------------------------------------------ */
 
-typedef VEC(unsigned) cpu_list;
-
-/* "0-3,8" of /sys/devices/system/cpu/online. */
-static int online_cpus(struct compile *c, cpu_list *ret)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned from, to;
-	int sep;
-
-	if (!f)
-		return -errno;
-	while (fscanf(f, "%u", &from) == 1) {
-		to = from;
-		sep = fgetc(f);
-		if (sep == '-') {
-			if (fscanf(f, "%u", &to) != 1)
-				break;
-			sep = fgetc(f);
-		}
-		for (; from <= to; from++)
-			vec_push(c->a, ret, from);
-		if (sep != ',')
-			break;
-	}
-	fclose(f);
-	return ret->n ? 0 : -EIO;
-}
-
 /*
  * What perf_event_open(2) refuses depends on the event's kind as much as on the
  * error.
@@ -150,52 +123,97 @@ static const char *explain(struct compile *c, const struct sampler *s, int err,
 			    strerror(-err));
 }
 
+/* One CPU, all processes: pid -1. */
+static int open_one(struct perf_event_attr *attr, unsigned cpu, int prog_fd)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return family_start_event(fd < 0 ? -errno : fd, prog_fd);
+}
+
 /* All CPUs or none: a histogram that misses one is wrong without showing it. */
 int perf_attach_cpus(struct compile *c, struct perf_event_attr *attr,
 		     int prog_fd, struct attach *ret, unsigned *ret_cpu)
 {
-	cpu_list cpus = {0};
-	int err = online_cpus(c, &cpus);
+	struct cpus online;
+	struct cpu_event e = {.fd = -ENODEV};
+	unsigned end;
 
-	if (err)
+	if (!cpus_read("online", &online))
 		return -EIO;
-	ret->more = arena_array(c->a, int, cpus.n);
-	for (unsigned i = 0; i < cpus.n; i++) {
-		/* all processes: pid -1 */
-		int fd = syscall(SYS_perf_event_open, attr, -1, cpus.v[i], -1,
-				 PERF_FLAG_FD_CLOEXEC);
-
-		fd = family_start_event(fd, prog_fd);
-		/*
-		 * A CPU may have gone offline since the list was read. The
-		 * first CPU must work: a kernel without the event says -ENODEV
-		 * on all of them.
-		 */
-		if (fd == -ENODEV && i > 0)
+	end = cpus_end(&online);
+	for (e.cpu = 0; e.cpu < end; e.cpu++) {
+		if (!cpus_has(&online, e.cpu))
 			continue;
-		if (fd < 0) {
-			while (ret->nmore)
-				close(ret->more[--ret->nmore]);
-			*ret_cpu = cpus.v[i];
-			return fd;
-		}
-		ret->more[ret->nmore++] = fd;
+		e.fd = open_one(attr, e.cpu, prog_fd);
+		/*
+		 * This CPU may have gone offline since the list was read. A
+		 * kernel without the event says so on all of them.
+		 */
+		if (e.fd == -ENODEV)
+			continue;
+		if (e.fd < 0)
+			break;
+		vec_push(c->a, &ret->on, e);
 	}
+	if (e.fd >= 0 || (e.fd == -ENODEV && ret->on.n))
+		return 0;
+	while (ret->on.n)
+		close(ret->on.v[--ret->on.n].fd);
+	*ret_cpu = e.cpu;
+	return e.fd;
+}
+
+int perf_event_on(const struct attach *at, unsigned cpu)
+{
+	for (unsigned i = 0; i < at->on.n; i++)
+		if (at->on.v[i].cpu == cpu)
+			return at->on.v[i].fd;
+	return -1;
+}
+
+/*
+ * At offline the kernel takes a CPU's events out of its context for good
+ * (perf_event_exit_cpu(), kernel/events/core.c): they can be read and closed,
+ * but will not count again.
+ */
+int perf_attach_cpu(struct compile *c, struct perf_event_attr *attr,
+		    int prog_fd, unsigned cpu, struct attach *at)
+{
+	struct cpu_event e = {.cpu = cpu};
+	unsigned i = 0;
+
+	while (i < at->on.n && at->on.v[i].cpu != cpu)
+		i++;
+	if (i < at->on.n) {
+		close(at->on.v[i].fd);
+		at->on.v[i] = at->on.v[--at->on.n];
+	}
+	e.fd = open_one(attr, cpu, prog_fd);
+	if (e.fd < 0)
+		return e.fd;
+	vec_push(c->a, &at->on, e);
 	return 0;
+}
+
+static struct perf_event_attr attr_of(const struct sampler *s)
+{
+	return (struct perf_event_attr){
+	    .type = s->type,
+	    .size = sizeof(struct perf_event_attr),
+	    .config = s->config,
+	    .sample_period = s->every, /* shares its word with sample_freq */
+	    .freq = s->is_freq,
+	    .disabled = 1,
+	};
 }
 
 static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 			  struct attach *ret, const char **ret_why)
 {
 	const struct sampler *s = p->data;
-	struct perf_event_attr attr = {
-	    .type = s->type,
-	    .size = sizeof(attr),
-	    .config = s->config,
-	    .sample_period = s->every, /* shares its word with sample_freq */
-	    .freq = s->is_freq,
-	    .disabled = 1,
-	};
+	struct perf_event_attr attr = attr_of(s);
 	unsigned cpu = 0;
 	int err;
 
@@ -209,23 +227,19 @@ static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 }
 
 /*
- * The events count on when the kernel does not run their program, because that
- * CPU is in a bpf program or system call, or when a clock's interrupt is late.
- * Counters of the hardware stop while they are throttled: they cannot tell.
+ * How often an event has fired; 0 where its count does not say. Counters of the
+ * hardware stop while they are throttled, and a period that the kernel adapts
+ * says nothing about how many samples were due.
  */
-static uint64_t due_sampler(const struct probe *p, const struct attach *at)
+static uint64_t due_event(const struct sampler *s, int fd)
 {
 	enum { CLOCK_LEAST = 10000 /* ns, the kernel's */ };
-	const struct sampler *s = p->data;
 	bool is_clock = s->config == PERF_COUNT_SW_CPU_CLOCK ||
 			s->config == PERF_COUNT_SW_TASK_CLOCK;
-	uint64_t every = s->every, n, due = 0;
+	uint64_t every = s->every, n;
 
-	/*
-	 * A period that the kernel adapts says nothing about how many samples
-	 * were due.
-	 */
-	if (s->type != PERF_TYPE_SOFTWARE || s->is_freq)
+	if (s->type != PERF_TYPE_SOFTWARE || s->is_freq ||
+	    read(fd, &n, sizeof(n)) != sizeof(n))
 		return 0;
 	/*
 	 * perf_swevent_init_hrtimer() and perf_swevent_start_hrtimer() raise
@@ -233,19 +247,43 @@ static uint64_t due_sampler(const struct probe *p, const struct attach *at)
 	 */
 	if (is_clock && every < CLOCK_LEAST)
 		every = CLOCK_LEAST;
-	for (unsigned i = 0; i < at->nmore; i++) {
-		/* a CPU that went offline */
-		if (read(at->more[i], &n, sizeof(n)) != sizeof(n))
-			continue;
-		n /= every;
-		/* The clock that counts and the one that interrupts are not the
-		 * same: they drift by at most 0.05 %, and one tick is on its
-		 * way. */
-		if (is_clock)
-			n -= n ? 1 + n / 1000 : 0;
-		due += n;
-	}
+	n /= every;
+	/*
+	 * The clock that counts and the one that interrupts are not the same:
+	 * they drift by at most 0.05 %, and one tick is on its way.
+	 */
+	if (is_clock && n)
+		n -= 1 + n / 1000;
+	return n;
+}
+
+/*
+ * The events count on when the kernel does not run their program, because that
+ * CPU is in a bpf program or system call, or when a clock's interrupt is late.
+ * One whose CPU went offline keeps what it had counted by then.
+ */
+static uint64_t due_sampler(const struct probe *p, const struct attach *at)
+{
+	uint64_t due = at->past;
+
+	for (unsigned i = 0; i < at->on.n; i++)
+		due += due_event(p->data, at->on.v[i].fd);
 	return due;
+}
+
+static int attach_cpu_sampler(struct compile *c, struct probe *p, int prog_fd,
+			      unsigned cpu, struct attach *at,
+			      const char **ret_why)
+{
+	const struct sampler *s = p->data;
+	struct perf_event_attr attr = attr_of(s);
+	int err;
+
+	at->past += due_event(s, perf_event_on(at, cpu));
+	err = perf_attach_cpu(c, &attr, prog_fd, cpu, at);
+	if (err)
+		*ret_why = explain(c, s, err, cpu);
+	return err;
 }
 
 static int load_opts_sampler(struct compile *c, struct probe *p,
@@ -260,6 +298,7 @@ const struct family family_profile = {
     .type = "profile_timer",
     .expand = expand_profile,
     .attach = attach_sampler,
+    .attach_cpu = attach_cpu_sampler,
     .due = due_sampler,
     .load_opts = load_opts_sampler,
 };
@@ -269,6 +308,7 @@ const struct family family_perf = {
     .type = "perf_event",
     .expand = expand_perf,
     .attach = attach_sampler,
+    .attach_cpu = attach_cpu_sampler,
     .due = due_sampler,
     .load_opts = load_opts_sampler,
 };

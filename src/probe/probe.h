@@ -133,6 +133,13 @@ struct ctx_name {
 typedef VEC(struct ctx_name) ctx_names;
 typedef VEC(const char *) name_list;
 
+/* An event on one CPU, or of a thread on CPU_ANY. */
+enum { CPU_ANY = 1 << 30 };
+struct cpu_event {
+	unsigned cpu;
+	int fd;
+};
+
 /* All of these are closed to detach; -1: none. */
 struct attach {
 	/*
@@ -142,8 +149,12 @@ struct attach {
 	 */
 	int link_fd;
 	int aux_fd;	/* the perf event behind link_fd */
-	int *more;	/* a sampler's events on the other CPUs (arena) */
-	unsigned nmore;
+	VEC(struct cpu_event) on; /* instead of these: samplers', ... */
+	/*
+	 * due() of events that were closed: a CPU's end with it, and another
+	 * one is opened when it comes back.
+	 */
+	uint64_t past;
 };
 
 struct family {
@@ -179,6 +190,14 @@ struct family {
 	 */
 	int (*attach)(struct compile *c, struct probe *p, int prog_fd,
 		      struct attach *ret, const char **ret_why);
+	/*
+	 * A CPU came online: opens what it needs there. The kernel has ended
+	 * the events of before, if it was there then. 0, -ENODEV when it has
+	 * gone again or does not matter, or as attach. NULL: what is attached hits on all CPUs.
+	 */
+	int (*attach_cpu)(struct compile *c, struct probe *p, int prog_fd,
+			  unsigned cpu, struct attach *at,
+			  const char **ret_why);
 	/*
 	 * How often the program should have been entered since it was attached,
 	 * where the kernel counts events but not those that it did not deliver.

@@ -124,7 +124,7 @@ static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
 	/* shift: where sysfs has no word on it */
 	unsigned type, bit = 0, shift = 32;
-	int err, fd;
+	int err;
 
 	err = family_sysfs(PMU "type", "%u", &type);
 	if (err)
@@ -145,10 +145,7 @@ static int perf_link(const struct uprobe *u, long pid, int prog_fd)
 			return err;
 		attr.config |= u->semaphore << shift;
 	}
-	/* Without a process the event needs a CPU, but hits on all. */
-	fd = syscall(SYS_perf_event_open, &attr, pid ? (int)pid : -1,
-		     pid ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
-	return family_start_event(fd, prog_fd);
+	return family_start_event(family_open_event(&attr, pid), prog_fd);
 }
 
 /* --- both ----------------------------------------------------------------- */

@@ -276,7 +276,7 @@ static int attach_threads(struct compile *c, struct perf_event_attr *attr,
 			  long pid, int prog_fd, struct attach *ret)
 {
 	DIR *d = opendir(arena_printf(c->a, "/proc/%ld/task", pid));
-	VEC(int) fds = {0};
+	struct cpu_event on = {.cpu = CPU_ANY};
 	struct dirent *e;
 	int fd = d ? 0 : -ESRCH;
 
@@ -287,34 +287,31 @@ static int attach_threads(struct compile *c, struct perf_event_attr *attr,
 
 		if (tid <= 0)
 			continue;
-		fd = syscall(SYS_perf_event_open, attr, tid, -1, -1,
-			     PERF_FLAG_FD_CLOEXEC);
+		fd = (int)syscall(SYS_perf_event_open, attr, tid, -1, -1,
+				  PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno == ESRCH) {
 			fd = 0; /* has ended since the list was read */
 			continue;
 		}
-		fd = family_start_event(fd, prog_fd);
+		fd = family_start_event(fd < 0 ? -errno : fd, prog_fd);
+		on.fd = fd;
 		if (fd >= 0)
-			vec_push(c->a, &fds, fd);
+			vec_push(c->a, &ret->on, on);
 	}
 	if (d)
 		closedir(d);
-	if (fd >= 0 && !fds.n)
+	if (fd >= 0 && !ret->on.n)
 		fd = -ESRCH;
-	while (fd < 0 && fds.n)
-		close(fds.v[--fds.n]);
-	ret->more = fds.v;
-	ret->nmore = fds.n;
+	while (fd < 0 && ret->on.n)
+		close(ret->on.v[--ret->on.n].fd);
 	return fd < 0 ? fd : 0;
 }
 
-static int attach_watch(struct compile *c, struct probe *p, int prog_fd,
-			struct attach *ret, const char **ret_why)
+static struct perf_event_attr attr_of(const struct watch *w)
 {
-	const struct watch *w = p->data;
-	struct perf_event_attr attr = {
+	return (struct perf_event_attr){
 	    .type = PERF_TYPE_BREAKPOINT,
-	    .size = sizeof(attr),
+	    .size = sizeof(struct perf_event_attr),
 	    .bp_type = w->is_rw ? HW_BREAKPOINT_RW : HW_BREAKPOINT_W,
 	    .bp_addr = w->addr,
 	    .bp_len = w->bytes,
@@ -323,6 +320,13 @@ static int attach_watch(struct compile *c, struct probe *p, int prog_fd,
 	    .exclude_kernel = w->pid != 0,
 	    .disabled = 1,
 	};
+}
+
+static int attach_watch(struct compile *c, struct probe *p, int prog_fd,
+			struct attach *ret, const char **ret_why)
+{
+	const struct watch *w = p->data;
+	struct perf_event_attr attr = attr_of(w);
 	unsigned cpu;
 	int err;
 
@@ -338,16 +342,41 @@ static int attach_watch(struct compile *c, struct probe *p, int prog_fd,
 	return err;
 }
 
+/* Of one event; 0 for none. */
+static uint64_t due_event(int fd)
+{
+	uint64_t n;
+
+	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
 /* The kernel counts hits that came while another program ran on that CPU. */
 static uint64_t due_watch(const struct probe *p, const struct attach *at)
 {
-	uint64_t n, due = 0;
+	uint64_t due = at->past;
 
 	(void)p;
-	for (unsigned i = 0; i < at->nmore; i++)
-		if (read(at->more[i], &n, sizeof(n)) == sizeof(n))
-			due += n;
+	for (unsigned i = 0; i < at->on.n; i++)
+		due += due_event(at->on.v[i].fd);
 	return due;
+}
+
+/* What belongs to threads goes with them from CPU to CPU. */
+static int attach_cpu_watch(struct compile *c, struct probe *p, int prog_fd,
+			    unsigned cpu, struct attach *at,
+			    const char **ret_why)
+{
+	const struct watch *w = p->data;
+	struct perf_event_attr attr = attr_of(w);
+	int err;
+
+	if (w->pid)
+		return -ENODEV;
+	at->past += due_event(perf_event_on(at, cpu));
+	err = perf_attach_cpu(c, &attr, prog_fd, cpu, at);
+	if (err)
+		*ret_why = explain(c, w, err);
+	return err;
 }
 
 static int load_opts_watch(struct compile *c, struct probe *p,
@@ -363,6 +392,7 @@ const struct family family_watch = {
     .expand = expand_watch,
     .target = target_watch,
     .attach = attach_watch,
+    .attach_cpu = attach_cpu_watch,
     .due = due_watch,
     .load_opts = load_opts_watch,
 };

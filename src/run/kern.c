@@ -110,6 +110,7 @@ int kern_open(struct session *s)
 		if (rc)
 			return rc;
 	}
+	hotplug_open(s);
 	rc = ring_open(s);
 	if (rc) {
 		session_note(s, "ERROR: cannot read the event buffer: %s",
@@ -171,6 +172,7 @@ int kern_attach(struct session *s)
 	unsigned i, round, done = 0, kicked = 0;
 	int rc;
 
+	hotplug_start(s);
 	/* Returns last: what their entries keep for them must be there, or the
 	 * first of them would find nothing. */
 	for (round = 0; round < 2; round++)
@@ -277,6 +279,7 @@ void kern_stop(struct session *s)
 		session_note(s, "WARNING: cannot wait for running handlers: %s",
 			     strerror(-rc));
 	store_kern_quiet(s->store);
+	hotplug_stop(s);
 	while (kern_poll(s))
 		;
 	/*
@@ -300,13 +303,14 @@ void kern_close(struct session *s)
 
 	if (!k)
 		return;
+	hotplug_close(s);
 	ring_close(s);
 	shut(k->stats_fd);
 	for (i = k->nprogs; i-- > 0;) {
 		struct kern_prog *p = &k->progs[i];
 
-		for (j = 0; j < p->at.nmore; j++)
-			shut(p->at.more[j]);
+		for (j = 0; j < p->at.on.n; j++)
+			shut(p->at.on.v[j].fd);
 		shut(p->at.link_fd);
 		shut(p->at.aux_fd);
 		shut(p->prog_fd);

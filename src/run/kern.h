@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 #include "probe/probe.h"
+#include "run/hotplug.h"
 
 struct session;
 struct code;
 struct ring_buffer;
+struct hotplug;
 
 /* One kernel probe. */
 struct kern_prog {
@@ -23,6 +25,8 @@ struct kern_prog {
 	int prog_fd; /* -1 until loaded */
 	struct attach at; /* what the family opened to attach it */
 	bool attached;
+	VEC(struct late_cpu) late; /* the first of nlate */
+	unsigned nlate;
 };
 
 /* In the compilation's arena; its descriptors are kern_close()'s. */
@@ -33,6 +37,7 @@ struct kern {
 	int ring_fd;	/* epoll descriptor; -1: no program sends records */
 	unsigned taken;	/* records of this turn */
 	int stats_fd;	/* while open the kernel counts and times programs */
+	struct hotplug *hotplug; /* NULL: nothing depends on CPUs */
 	bool over_limit; /* reported: more skips than MAXSKIPPED */
 };
 

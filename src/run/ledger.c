@@ -101,6 +101,7 @@ void ledger_read(struct session *s, const struct probe *p,
 	ret->handled = ret->n.hits - ret->n.lock_skips - ret->n.nest_skips;
 	ret->entered = ret->n.hits + ret->n.stopped;
 	ret->misses = kprobe_misses(k);
+	ret->late_cpus = k ? k->nlate : 0;
 	/*
 	 * Misses by recursion: the kernel does not run a program inside itself.
 	 */
@@ -132,6 +133,34 @@ static void say(char *buf, size_t size, uint64_t n, const char *what)
 	if (n && used < size)
 		snprintf(buf + used, size - used, "%s%" PRIu64 " %s",
 			 used ? ", " : "", n, what);
+}
+
+/*
+ * CPUs that came while the probe ran: what happened there before its events
+ * were opened is missing, and nobody knows how much that was. Seconds since
+ * probes were attached.
+ */
+static void report_late(struct session *s, const struct kern_prog *k)
+{
+	char list[768] = "";
+	unsigned i;
+
+	for (i = 0; i < k->late.n; i++) {
+		const struct late_cpu *l = &k->late.v[i];
+		size_t used = strlen(list);
+
+		if (l->why)
+			snprintf(list + used, sizeof(list) - used,
+				 "%sCPU %u not at all (%s)", i ? ", " : "",
+				 l->cpu, l->why);
+		else
+			snprintf(list + used, sizeof(list) - used,
+				 "%sCPU %u from %.4f s on", i ? ", " : "",
+				 l->cpu, (double)l->at_ns / 1e9);
+	}
+	say(list, sizeof(list), k->nlate - k->late.n, "times more");
+	session_note(s, "WARNING: probe %s: CPUs came online while it ran; "
+		     "counted there: %s", k->probe->pp, list);
 }
 
 /* Why events of this probe are not in the results, or "". */
@@ -292,6 +321,11 @@ void ledger_report(struct session *s)
 				     " entered, %" PRIu64 " by the kernel's "
 				     "count", r.probe->pp, r.entered,
 				     r.run_cnt);
+		if (r.late_cpus) {
+			lost = true;
+			if (!s->o->no_warnings)
+				report_late(s, prog_of(s, r.probe));
+		}
 		if (!ledger_lost(&r))
 			continue;
 		lost = true;

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #include "run/files.h"
+#include "run/hotplug.h"
 #include "run/kern.h"
 
 /* What became readable: epoll_event.data. */
 enum source_kind {
-	SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING,
+	SRC_SIGNAL, SRC_TIMER, SRC_CHILD, SRC_RING, SRC_CPUS,
 	SRC_FILES /* and beyond: the n-th of run/files.c */
 };
 
@@ -80,6 +81,8 @@ int loop_open(struct session *s)
 	 */
 	if (!rc && s->kern && s->kern->ring_fd >= 0)
 		rc = watch(s, s->kern->ring_fd, SRC_RING);
+	if (!rc && hotplug_fd(s) >= 0)
+		rc = watch(s, hotplug_fd(s), SRC_CPUS);
 	return rc ? rc : files_watch(s, SRC_FILES);
 }
 
@@ -169,6 +172,16 @@ static int next_idle(const struct session *s, int idle)
 	return idle < POLL_MAX_MS / 2 ? 2 * idle : POLL_MAX_MS;
 }
 
+static bool is_among(const struct epoll_event *ev, int n, enum source_kind kind)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (ev[i].data.u32 == kind)
+			return true;
+	return false;
+}
+
 void loop_run(struct session *s)
 {
 	struct epoll_event ev[8];
@@ -191,9 +204,11 @@ void loop_run(struct session *s)
 			more = kern_poll(s);
 			idle = next_idle(s, idle);
 		}
+		/* Before handlers, which may take long. */
+		hotplug_turn(s, is_among(ev, n, SRC_CPUS));
 		for (i = 0; i < n; i++) {
 			switch (ev[i].data.u32) {
-			/* SRC_RING needs no case: the ring was read above. */
+			/* SRC_RING, SRC_CPUS need no case: they were read. */
 			case SRC_SIGNAL:
 				loop_signals(s);
 				break;

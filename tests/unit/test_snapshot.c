@@ -21,7 +21,8 @@ static struct snapshot *make(struct arena *a, const char *host, int64_t from,
 			       .hist = HIST_LOG};
 	struct snap_host h = {host, "6.1", 10, 20, 4};
 	struct snap_loss loss = {
-	    .probe = "timer.profile", .hits = 7, .handled = 6, .ring_full = 1};
+	    .probe = "timer.profile", .hits = 7, .handled = 6, .ring_full = 1,
+	    .late_cpus = 2};
 	int64_t v;
 	unsigned r;
 
@@ -100,6 +101,7 @@ TEST(merging_is_exact_and_associative)
 	CHECK_STR(text_of(a, q), text_of(a, p));
 	CHECK_EQ(p->hosts.n, 3);
 	CHECK_EQ(p->losses.v[0].hits, 21);
+	CHECK_EQ(p->losses.v[0].late_cpus, 6);
 	/* One run has one host and its own ledger; the rest is the same. */
 	p->hosts.n = 1;
 	p->losses.v[0] = whole->losses.v[0];
