@@ -193,7 +193,8 @@ struct family {
 	/*
 	 * A CPU came online: opens what it needs there. The kernel has ended
 	 * the events of before, if it was there then. 0, -ENODEV when it has
-	 * gone again or does not matter, or as attach. NULL: what is attached hits on all CPUs.
+	 * gone again or does not matter, or as attach. NULL: what is attached
+	 * hits on all CPUs.
 	 */
 	int (*attach_cpu)(struct compile *c, struct probe *p, int prog_fd,
 			  unsigned cpu, struct attach *at,
