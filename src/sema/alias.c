@@ -51,33 +51,6 @@ static unsigned expand_list(struct expand *x, const point_list *l,
 
 /* --- text ----------------------------------------------------------------- */
 
-/*
- * Texts are written to memory as to a file: open_memstream() is what libc has
- * for strings that grow.
- */
-struct text {
-	char *buf;
-	size_t n;
-	FILE *f;
-};
-
-static void text_open(struct text *t)
-{
-	t->buf = NULL;
-	t->f = open_memstream(&t->buf, &t->n);
-	assert(t->f);
-}
-
-static const char *text_close(struct compile *c, struct text *t)
-{
-	const char *ret;
-
-	fclose(t->f);
-	ret = arena_strndup(c->a, t->buf, t->n);
-	free(t->buf);
-	return ret;
-}
-
 /* As it could be written in a script. */
 static void put_literal(const struct literal *l, FILE *f)
 {
@@ -355,13 +328,11 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
  * in full, "syscall.open", so that each component has its near ones. */
 static void alias_names(struct expand *x, name_list *out)
 {
-	unsigned i, k;
+	unsigned i;
 
 	for (i = 0; i < x->s->aliases.n; i++)
-		for (k = 0; k < x->s->aliases.v[i]->names.n; k++)
-			vec_push(x->c->a, out,
-				 parts_text(x->c,
-					    x->s->aliases.v[i]->names.v[k]));
+		vec_push(x->c->a, out,
+			 parts_text(x->c, x->s->aliases.v[i].name));
 }
 
 struct name_ctx {
@@ -399,6 +370,28 @@ static unsigned expand_family(struct expand *x, struct point *pt,
 
 /* --- expanding ------------------------------------------------------------ */
 
+/* The aliases whose names may match the point's start; NULL: none. */
+static const alias_list *candidates(struct sema *s, const struct point *pt)
+{
+	if (!pt->parts.n)
+		return NULL;
+	if (strpbrk(pt->parts.v[0].name, "*?[\\"))
+		return &s->aliases;
+	return map_get(s->alias_named, pt->parts.v[0].name);
+}
+
+/* The reference has one message for both. */
+static void give_up(struct expand *x, const struct point *pt, bool circle)
+{
+	struct diag *d = complain(x->c, ALIAS_LOOP, &pt->span);
+
+	if (!circle)
+		diag_note(x->c->diag, d, NULL,
+			  "at most %u aliases may stand for one another",
+			  ALIAS_DEPTH_MAX - 1);
+	x->gave_up = true;
+}
+
 /*
  * Expands the aliases that match pt. exact: the name uses up the whole point;
  * otherwise the rest is a suffix of the alias' points.
@@ -407,42 +400,38 @@ static unsigned expand_aliases(struct expand *x, struct point *pt,
 			       struct link *link, bool exact, bool quiet,
 			       bool *ret_matched)
 {
-	unsigned i, k, made = 0, n = x->s->aliases.n;
+	const alias_list *l = candidates(x->s, pt);
+	unsigned i, made = 0, n = l ? l->n : 0;
 
+	/* n: what is read on the way comes too late for this point */
 	for (i = 0; i < n && !x->gave_up; i++) {
-		struct decl_probe *a = x->s->aliases.v[i];
+		struct decl_probe *a = l->v[i].alias;
+		const struct point *name = l->v[i].name;
+		struct link link_to = {.alias = a, .from = link};
+		int used = match_name(pt, name);
 
-		for (k = 0; k < a->names.n; k++) {
-			struct link l = {.alias = a, .from = link};
-			int used = match_name(pt, a->names.v[k]);
-
-			if (used < 0 ||
-			    exact != ((unsigned)used == pt->parts.n))
-				continue;
-			*ret_matched = true;
-			l.depth = link ? link->depth + 1 : 1;
-			/* an alias that stands for itself */
-			if (in_chain(link, a) || l.depth >= ALIAS_DEPTH_MAX) {
-				complain(x->c, ALIAS_LOOP, &pt->span);
-				x->gave_up = true;
-				return made;
-			}
-			l.name = parts_text(x->c, a->names.v[k]);
-			if (!exact) {
-				struct point rest = *pt;
-
-				rest.parts.v += used;
-				rest.parts.n -= (unsigned)used;
-				l.name = arena_printf(x->c->a, "%s.%s", l.name,
-						      parts_text(x->c, &rest));
-			}
-			/*
-			 * A local link: expand_list() returns before it is
-			 * gone.
-			 */
-			made += expand_list(x, &a->points, &l, pt,
-					    (unsigned)used, quiet);
+		if (used < 0 || exact != ((unsigned)used == pt->parts.n))
+			continue;
+		*ret_matched = true;
+		link_to.depth = link ? link->depth + 1 : 1;
+		/* an alias that stands for itself */
+		if (in_chain(link, a) || link_to.depth >= ALIAS_DEPTH_MAX) {
+			give_up(x, pt, in_chain(link, a));
+			return made;
 		}
+		link_to.name = parts_text(x->c, name);
+		if (!exact) {
+			struct point rest = *pt;
+
+			rest.parts.v += used;
+			rest.parts.n -= (unsigned)used;
+			link_to.name = arena_printf(x->c->a, "%s.%s",
+						    link_to.name,
+						    parts_text(x->c, &rest));
+		}
+		/* A local link: expand_list() returns before it is gone. */
+		made += expand_list(x, &a->points, &link_to, pt,
+				    (unsigned)used, quiet);
 	}
 	return made;
 }

@@ -32,6 +32,7 @@ struct access_at {
 	bool torn;     /* takes several steps: others may come between */
 	bool once;     /* false: in a loop */
 	struct span span;
+	unsigned same; /* 1 + place in its list of the one before of this v */
 };
 typedef VEC(struct access_at) access_list;
 
@@ -95,6 +96,12 @@ struct excl {
 	bool is_count; /* the aggregate at hand is read by @count */
 	unsigned loops;
 	access_list *all; /* of the function or handler that is walked */
+	/* by var.index: 1 + place of the last access in `all`, if that was made
+	 * in this walk */
+	struct latest {
+		unsigned walk, at;
+	} *latest;
+	unsigned walks; /* how many have begun */
 	struct path path;
 	/* local -> itself: only ever tid(); -> the struct excl: not */
 	struct map *tid_locals;

@@ -108,11 +108,41 @@ static void add_seen(struct excl *x, seen_list *l, const struct handler *h,
 	struct seen s = {h, *a};
 	unsigned i;
 
-	for (i = 0; i < l->n; i++)
-		if (l->v[i].h == h && l->v[i].a.kind == a->kind &&
+	/* handlers come one after the other: h's are the last ones */
+	for (i = l->n; i-- > 0 && l->v[i].h == h;)
+		if (l->v[i].a.kind == a->kind &&
 		    l->v[i].a.deletes == a->deletes)
 			return;
 	vec_push(x->c->a, l, s);
+}
+
+/*
+ * Do any two of a global's accesses disturb each other? Only where it runs,
+ * its kind and whether it deletes matter: of each such sort one is compared,
+ * as thousands of handlers may touch one global.
+ */
+static bool disturbed(const seen_list *l)
+{
+	const struct seen *sort[2 * AC_KINDS * 2] = {0};
+	unsigned i, k, n = 0;
+
+	for (i = 0; i < l->n; i++) {
+		const struct seen *s = &l->v[i];
+
+		k = ((unsigned)s->h->on_host * AC_KINDS + s->a.kind) * 2 +
+		    s->a.deletes;
+		if (s->h->runs)
+			sort[k] = s;
+	}
+	for (i = 0; i < 2 * AC_KINDS * 2; i++)
+		if (sort[i])
+			sort[n++] = sort[i];
+	for (i = 0; i < n; i++)
+		for (k = i; k < n; k++)
+			if (together(sort[i]->h, sort[k]->h) &&
+			    !commute(&sort[i]->a, &sort[k]->a))
+				return true;
+	return false;
 }
 
 /*
@@ -122,9 +152,8 @@ static void add_seen(struct excl *x, seen_list *l, const struct handler *h,
 static void judge(struct facts *f, const seen_list *l, const struct var *v)
 {
 	bool by_tid = f->has_key && f->tids && !v->wrap;
-	unsigned i, k;
+	unsigned i;
 
-	f->quiet = true;
 	/* Feeding and reporting never disturb each other. */
 	f->banked = v->type == TY_STATS && v->mode == AGG_BANKED;
 	for (i = 0; i < l->n; i++) {
@@ -133,11 +162,7 @@ static void judge(struct facts *f, const seen_list *l, const struct var *v)
 		    l->v[i].a.kind != AC_STAT)
 			f->written = true;
 	}
-	for (i = 0; i < l->n && !by_tid && !f->banked; i++)
-		for (k = i; k < l->n; k++)
-			if (together(l->v[i].h, l->v[k].h) &&
-			    !commute(&l->v[i].a, &l->v[k].a))
-				f->quiet = false;
+	f->quiet = by_tid || f->banked || !disturbed(l);
 	for (i = 0; i < l->n && !f->quiet; i++)
 		/* a key may be gone between two steps of another handler */
 		if (l->v[i].a.deletes && l->v[i].h->runs &&

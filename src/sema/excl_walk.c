@@ -18,27 +18,54 @@ static int walk_child(struct node **child, void *ctx)
 
 /* --- accesses ------------------------------------------------------------- */
 
-/* Second walk: does this access count, and how much? The list that it is in
- * will be shortened, so a copy is kept. */
+/*
+ * One access per global, kind, deletion and key: enough for the rules. Whether
+ * it is there is seen at once: a handler that calls big functions often would
+ * need gigabytes for the rest.
+ */
+static void add_access(struct excl *x, const struct access_at *at)
+{
+	struct latest *l = &x->latest[at->v->index];
+	struct access_at a = *at;
+	unsigned i;
+
+	if (l->walk != x->walks)
+		*l = (struct latest){x->walks, 0};
+	for (i = l->at; i; i = x->all->v[i - 1].same) {
+		const struct access_at *b = &x->all->v[i - 1];
+
+		if (b->kind == a.kind && b->deletes == a.deletes &&
+		    b->tids == a.tids)
+			return;
+	}
+	a.same = l->at;
+	vec_push(x->c->a, x->all, a);
+	l->at = x->all->n;
+}
+
+/* Second walk: does this access count, and how much? */
 static void count(struct excl *x, const struct access_at *at)
 {
 	const struct facts *f = &x->f[at->v->index];
 	/* between two steps others can come */
 	unsigned n = at->torn || !at->once ? 2 : 1;
+	bool second = !x->path.second;
 	struct access_at *a;
 
 	if (f->quiet)
 		return;
-	a = arena_new_of(x->c->a, struct access_at);
-	*a = *at;
 	/* An element may become another key's while it is at hand. */
-	if (f->deleted && (a->v->arity > 0 || a->v->type == TY_STATS))
+	if (f->deleted && (at->v->arity > 0 || at->v->type == TY_STATS))
 		n = 2;
-	if (!x->path.n)
-		x->path.first = a;
-	if (n > 1 || x->path.n == 1)
-		if (!x->path.second)
+	second = second && (n > 1 || x->path.n == 1);
+	if (!x->path.n || second) {
+		a = arena_new_of(x->c->a, struct access_at);
+		*a = *at;
+		if (!x->path.n)
+			x->path.first = a;
+		if (second)
 			x->path.second = a;
+	}
 	x->path.n += n;
 }
 
@@ -46,10 +73,11 @@ static void count(struct excl *x, const struct access_at *at)
  * Notes an access. What needs several steps is torn: a string (in words), a
  * walk over an array, an element that first pushes out another.
  */
-static void touch(struct excl *x, struct var *v, enum access_kind kind,
-		  const struct node *at)
+static void access(struct excl *x, struct var *v, enum access_kind kind,
+		   const struct node *at, bool deletes)
 {
-	struct access_at a = {.v = v, .kind = kind, .span = at->span};
+	struct access_at a = {
+	    .v = v, .kind = kind, .span = at->span, .deletes = deletes};
 
 	if (!v || !v->is_global)
 		return;
@@ -60,9 +88,15 @@ static void touch(struct excl *x, struct var *v, enum access_kind kind,
 	/* A count only grows: summing it over CPUs gives a value it had. */
 	if (kind == AC_STAT && v->mode == AGG_LIVE)
 		a.torn = !x->is_count;
-	vec_push(x->c->a, x->all, a);
+	add_access(x, &a);
 	if (x->pass_two)
-		count(x, &vec_last(x->all));
+		count(x, &a);
+}
+
+static void touch(struct excl *x, struct var *v, enum access_kind kind,
+		  const struct node *at)
+{
+	access(x, v, kind, at, false);
 }
 
 /* Keys are evaluated before the element is touched. */
@@ -112,11 +146,9 @@ static void delete (struct excl *x, struct node *a)
 	for (i = 0; a->kind == N_INDEX && i < a->u.index.keys.n; i++)
 		wild |= a->u.index.keys.v[i]->kind == N_WILD;
 	if (v && v->is_global && v->type == TY_STATS)
-		touch(x, v, AC_STAT, a);
+		access(x, v, AC_STAT, a, true);
 	else
-		touch(x, v, wild ? AC_WALK : AC_SET, a);
-	if (v && v->is_global && (v->arity > 0 || v->type == TY_STATS))
-		vec_last(x->all).deletes = true;
+		access(x, v, wild ? AC_WALK : AC_SET, a, v && v->arity > 0);
 }
 
 static void in(struct excl *x, struct node *n)
@@ -241,9 +273,9 @@ static void call_unknown(struct excl *x, const struct function *f,
 		else
 			continue;
 		a.deletes = a.kind == AC_SET && a.v->arity > 0;
-		vec_push(x->c->a, x->all, a);
+		add_access(x, &a);
 		if (x->pass_two)
-			count(x, &vec_last(x->all));
+			count(x, &a);
 	}
 }
 
@@ -254,7 +286,7 @@ static void call_known(struct excl *x, const struct summary *s)
 	unsigned i, n = s->path.n;
 
 	for (i = 0; i < s->all.n; i++)
-		vec_push(x->c->a, x->all, s->all.v[i]);
+		add_access(x, &s->all.v[i]);
 	if (n && x->loops)
 		n = 2;
 	if (!p->first)
@@ -355,29 +387,11 @@ static void walk(struct excl *x, struct node *n)
 static void walk_start(struct excl *x, access_list *all)
 {
 	x->all = all;
+	x->walks++;
 	x->loops = 0;
 	x->assigned.n = 0;
 	all->n = 0;
 	memset(&x->path, 0, sizeof(x->path));
-}
-
-/* One access per global, kind, deletion and key: enough for the rules. */
-static void shorten(access_list *l)
-{
-	unsigned i, k, n = 0;
-
-	for (i = 0; i < l->n; i++) {
-		const struct access_at *a = &l->v[i];
-
-		for (k = 0; k < n; k++)
-			if (l->v[k].v == a->v && l->v[k].kind == a->kind &&
-			    l->v[k].deletes == a->deletes &&
-			    l->v[k].tids == a->tids)
-				break;
-		if (k == n)
-			l->v[n++] = *a;
-	}
-	l->n = n;
 }
 
 /* Functions once, callees first, then each handler. */
@@ -392,7 +406,6 @@ void excl_walk_all(struct excl *x)
 
 		walk_start(x, &x->fn[f].all);
 		walk(x, x->p->functions.v[f]->body);
-		shorten(&x->fn[f].all);
 		x->fn[f].path = x->path;
 		/* those of circles stay unknown to each other */
 		x->fn[f].known = i < x->order.n - x->order.ncircle;
@@ -404,7 +417,6 @@ void excl_walk_all(struct excl *x)
 		if (h->p->cond)
 			walk(x, h->p->cond);
 		walk(x, h->p->body);
-		shorten(&h->all);
 		h->most = x->path.n;
 		h->first = x->path.first;
 		h->second = x->path.second;

@@ -95,6 +95,7 @@ struct exclusion *exclusion_analyse(struct compile *c, struct program *p)
 	e->why = arena_array(c->a, const char *, p->probes.n + 1);
 	x.h = arena_array(c->a, struct handler, p->probes.n + 1);
 	x.f = arena_array(c->a, struct facts, p->globals.n + 1);
+	x.latest = arena_array(c->a, struct latest, p->globals.n + 1);
 	for (i = 0; i < p->probes.n; i++) {
 		x.h[i].p = p->probes.v[i];
 		x.h[i].runs = excl_runs_with_others(p->probes.v[i]);

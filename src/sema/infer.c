@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types, by inference to a fixpoint: the first use that says what a variable
- * or function is decides. Rounds run silently until nothing changes; one more
- * then reports what contradicts what was decided, and what nothing decides.
+ * or function is decides. All runs silently until nothing changes; one more
+ * round then reports what contradicts what was decided, and what nothing
+ * decides.
  */
 #include "sema/infer.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void stmt(struct infer *in, struct node *n);
 
 /* --- statements ----------------------------------------------------------- */
 
@@ -53,13 +52,14 @@ static void foreach (struct infer *in, struct node * n)
 		} else if (val) {
 			infer_set_var(in, v, infer_variable(in, val, v->type),
 				      &val->span);
+			if (v->type == TY_UNKNOWN)
+				units_ask(in, &v->waiting);
 		}
 	}
 	if (n->u.foreach.limit)
 		infer_expr(in, n->u.foreach.limit, TY_LONG);
 	if (n->u.foreach.sort_param)
 		infer_expr(in, n->u.foreach.sort_param, TY_LONG);
-	stmt(in, n->u.foreach.body);
 }
 
 /* A bare return in a function with a value. */
@@ -105,24 +105,25 @@ static void delete (struct infer *in, struct node *n)
 		infer_variable(in, a, TY_UNKNOWN);
 }
 
-static int child_stmt(struct node **child, void *ctx)
+void infer_unit(struct infer *in, const struct unit *u)
 {
-	if (*child)
-		stmt(ctx, *child);
-	return 0;
-}
+	struct node *n = u->n;
 
-static void stmt(struct infer *in, struct node *n)
-{
+	in->fn = u->fn;
+	if (!n) {
+		infer_unify(in, u->fn);
+		return;
+	}
+	if (u->is_cond) {
+		infer_expr(in, n, TY_LONG);
+		return;
+	}
 	switch (n->kind) {
 	case N_EXPR:
 		infer_used(in, n->u.unary.a, TY_UNKNOWN, false);
 		break;
 	case N_IF:
 		infer_expr(in, n->u.ternary.a, TY_LONG);
-		stmt(in, n->u.ternary.b);
-		if (n->u.ternary.c)
-			stmt(in, n->u.ternary.c);
 		break;
 	case N_FOR:
 		if (n->u.loop.init)
@@ -131,7 +132,6 @@ static void stmt(struct infer *in, struct node *n)
 			infer_expr(in, n->u.loop.cond, TY_LONG);
 		if (n->u.loop.step)
 			infer_used(in, n->u.loop.step, TY_UNKNOWN, false);
-		stmt(in, n->u.loop.body);
 		break;
 	case N_FOREACH:
 		foreach (in, n)
@@ -144,46 +144,36 @@ static void stmt(struct infer *in, struct node *n)
 		delete (in, n);
 		break;
 	case N_TRY:
-		stmt(in, n->u.try.body);
 		if (n->u.try.name)
 			infer_variable(in, n->u.try.name, TY_STRING);
-		if (n->u.try.catcher)
-			stmt(in, n->u.try.catcher);
 		break;
 	default:
-		node_each_child(n, child_stmt, in);
 		break;
 	}
 }
 
 /* --- the program ---------------------------------------------------------- */
 
-/* Functions first: their types are what handlers use. */
-static void round_over(struct infer *in)
+/* The first of each chain of overloads, which speaks for all. */
+static void find_heads(struct program *p)
 {
-	struct program *p = in->s->p;
 	unsigned i;
 
 	for (i = 0; i < p->functions.n; i++) {
-		in->fn = p->functions.v[i];
-		stmt(in, in->fn->body);
-		infer_unify(in, in->fn);
+		p->functions.v[i]->head = p->functions.v[i];
+		p->functions.v[i]->waiting = NULL;
 	}
-	in->fn = NULL;
-	for (i = 0; i < p->probes.n; i++) {
-		if (p->probes.v[i]->cond)
-			infer_expr(in, p->probes.v[i]->cond, TY_LONG);
-		stmt(in, p->probes.v[i]->body);
-	}
-}
+	for (i = 0; i < p->functions.n; i++)
+		if (p->functions.v[i]->overload)
+			p->functions.v[i]->overload->head = NULL;
+	for (i = 0; i < p->functions.n; i++) {
+		struct function *f = p->functions.v[i], *g;
 
-/* Ends, since each round decides at least one of finitely many types. */
-static void fixpoint(struct infer *in)
-{
-	do {
-		in->changed = false;
-		round_over(in);
-	} while (in->changed);
+		if (f->head != f)
+			continue;
+		for (g = f->overload; g; g = g->overload)
+			g->head = f;
+	}
 }
 
 /* What nothing decides and nobody minds is a number. */
@@ -191,6 +181,7 @@ static void settle(struct var *v)
 {
 	unsigned i;
 
+	v->waiting = NULL;
 	if (v->arity < 0)
 		v->arity = 0;
 	if (v->type == TY_UNKNOWN)
@@ -247,7 +238,9 @@ void infer_program(struct sema *s)
 
 	for (i = 0; i < p->globals.n; i++)
 		initial(&in, p->globals.v[i]);
-	fixpoint(&in);
+	find_heads(p);
+	units_list(&in);
+	units_fixpoint(&in);
 	for (i = 0; i < p->globals.n; i++)
 		given(&in, p->globals.v[i]);
 	/* In the library what nobody assigns to is text that is not there:
@@ -256,16 +249,16 @@ void infer_program(struct sema *s)
 		if (p->globals.v[i]->is_library)
 			infer_set_var(&in, p->globals.v[i], TY_STRING,
 				      &p->globals.v[i]->span);
-	fixpoint(&in);
+	units_fixpoint(&in);
 	for (i = 0; i < p->functions.n; i++)
 		never_assigned(&in, p->functions.v[i]->locals.v,
 			       p->functions.v[i]->locals.n);
 	for (i = 0; i < p->probes.n; i++)
 		never_assigned(&in, p->probes.v[i]->locals.v,
 			       p->probes.v[i]->locals.n);
-	fixpoint(&in);
+	units_fixpoint(&in);
 	in.report = true;
-	round_over(&in);
+	units_all(&in);
 	for (i = 0; i < p->globals.n; i++)
 		settle(p->globals.v[i]);
 	for (i = 0; i < p->functions.n; i++)
@@ -275,6 +268,6 @@ void infer_program(struct sema *s)
 		for (k = 0; k < p->probes.v[i]->locals.n; k++)
 			settle(p->probes.v[i]->locals.v[k]);
 	in.report = false; /* nodes get the types that settle() has chosen */
-	round_over(&in);
+	units_all(&in);
 }
 

@@ -151,6 +151,8 @@ static enum type call(struct infer *in, struct node *n, enum type want,
 			enum type t = infer_expr(in, a, f->params.v[i]->type);
 
 			infer_set_var(in, f->params.v[i], t, &a->span);
+			if (f->params.v[i]->type == TY_UNKNOWN)
+				units_ask(in, &f->params.v[i]->waiting);
 			if (t == TY_UNKNOWN)
 				infer_unresolved(in, a);
 		} else {
@@ -158,7 +160,6 @@ static enum type call(struct infer *in, struct node *n, enum type want,
 		}
 	}
 	if (f) {
-		infer_unify(in, f);
 		infer_set_function(in, f, want, &n->span);
 		n->type = f->type;
 	} else if (b) {

@@ -69,7 +69,7 @@ void infer_set_var(struct infer *in, struct var *v, enum type t,
 		return;
 	v->type = t;
 	v->type_span = *at;
-	in->changed = true;
+	units_wake(in, &v->waiting);
 }
 
 /*
@@ -89,9 +89,11 @@ void infer_key(struct infer *in, struct var *v, unsigned i, struct node *e)
 	if (want == TY_UNKNOWN && (got == TY_LONG || got == TY_STRING)) {
 		v->key_type[i] = got;
 		v->key_span[i] = e->span;
-		in->changed = true;
+		units_wake(in, &v->waiting);
 		return;
 	}
+	if (want == TY_UNKNOWN)
+		units_ask(in, &v->waiting);
 	if (want == TY_UNKNOWN || got == want || !in->last)
 		return;
 	/* infer_expr() has said that it is one: say where it comes from. */
@@ -120,6 +122,8 @@ enum type infer_variable(struct infer *in, struct node *n, enum type want)
 		infer_keys(in, v, &n->u.index.keys);
 	infer_set_var(in, v, want, &n->span);
 	n->type = v->type;
+	if (v->type == TY_UNKNOWN)
+		units_ask(in, &v->waiting);
 	if (want == TY_STATS && !v->is_global && v->type == TY_UNKNOWN &&
 	    in->report && !v->broken) {
 		in->s->bad_types++;
@@ -139,40 +143,57 @@ enum type infer_variable(struct infer *in, struct node *n, enum type want)
 void infer_set_function(struct infer *in, struct function *f, enum type t,
 			const struct span *at)
 {
-	if (t == TY_UNKNOWN || t == TY_STATS)
+	if (f->type == TY_UNKNOWN && (t == TY_UNKNOWN || t == TY_STATS))
+		units_ask(in, &f->waiting);
+	/* One that is known has told the others: infer_unify() */
+	if (t == TY_UNKNOWN || t == TY_STATS || f->type != TY_UNKNOWN)
 		return;
-	for (; f; f = f->overload) {
+	for (f = f->head; f; f = f->overload) {
 		if (f->type != TY_UNKNOWN)
 			continue;
 		f->type = t;
 		f->type_span = *at;
-		in->changed = true;
+		units_wake(in, &f->waiting);
 	}
 }
 
-/*
- * The overloads of f agree on types of result and parameters. They stand for
- * one another, so callers see one type.
- */
+/* The i-th parameters of all overloads of f. */
+static void unify_param(struct infer *in, struct function *f, unsigned i)
+{
+	struct var *known = NULL;
+	struct function *g;
+
+	for (g = f; g && !known; g = g->overload)
+		if (g->params.v[i]->type != TY_UNKNOWN)
+			known = g->params.v[i];
+	for (g = f; g; g = g->overload) {
+		struct var *w = g->params.v[i];
+
+		if (!known) {
+			units_ask(in, &w->waiting);
+			continue;
+		}
+		infer_set_var(in, w, known->type, &known->type_span);
+		if (in->report && w->type != known->type &&
+		    w->type != TY_UNKNOWN) {
+			in->s->bad_types++;
+			mismatch_var(in, &w->span, known->type, w);
+		}
+	}
+}
+
+/* They stand for one another, so callers see one type. */
 void infer_unify(struct infer *in, struct function *f)
 {
 	struct function *g;
 	unsigned i;
 
-	for (g = f->overload; g; g = g->overload) {
+	for (g = f; g && g->type == TY_UNKNOWN; g = g->overload)
+		continue;
+	if (g)
+		infer_set_function(in, f, g->type, &g->type_span);
+	for (g = f->overload; g && f->type != TY_UNKNOWN; g = g->overload)
 		infer_set_function(in, g, f->type, &f->type_span);
-		if (g->type != TY_UNKNOWN && f->type == TY_UNKNOWN)
-			infer_set_function(in, f, g->type, &g->type_span);
-		for (i = 0; i < f->params.n; i++) {
-			struct var *v = f->params.v[i], *w = g->params.v[i];
-
-			infer_set_var(in, v, w->type, &w->type_span);
-			infer_set_var(in, w, v->type, &v->type_span);
-			if (in->report && v->type != w->type &&
-			    w->type != TY_UNKNOWN) {
-				in->s->bad_types++;
-				mismatch_var(in, &w->span, v->type, w);
-			}
-		}
-	}
+	for (i = 0; i < f->params.n; i++)
+		unify_param(in, f, i);
 }

@@ -4,6 +4,17 @@
 
 #include "sema/sema.h"
 
+/* 0.1 us each; 20 messages are shown, of which each has a few hundred names. */
+enum { COMPARED_MAX = 500000 };
+
+bool near_names_worth(struct sema *s, unsigned n)
+{
+	if (s->compared > COMPARED_MAX)
+		return false;
+	s->compared += n;
+	return true;
+}
+
 /* Is a (at distance da) a better proposal than b? */
 static bool better(const char *a, unsigned da, const char *b, unsigned db)
 {

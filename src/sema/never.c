@@ -26,6 +26,8 @@ static const char *similar(struct never *v, const char *name)
 	struct program *p = v->s->p;
 	unsigned i, most = (unsigned)strlen(name) / 2;
 
+	if (!near_names_worth(v->s, v->nlocals + p->globals.n))
+		return "";
 	if (most < 1)
 		most = 1;
 	for (i = 0; i < v->nlocals; i++)

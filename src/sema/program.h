@@ -11,6 +11,7 @@
 #include "probe/probe.h"
 
 struct exclusion;
+struct waiting;
 
 enum { KEYS_MAX = 9 }; /* of an array: what the reference takes at most */
 
@@ -49,6 +50,7 @@ struct var {
 	bool is_stats;	       /* fed or asked: known before the types */
 	bool is_open; /* never assigned; its uses say number or string */
 	bool broken;	       /* an error was reported: no more about it */
+	struct waiting *waiting; /* while types are inferred: infer.h */
 	bool pointer_like; /* assigned from a pointer: autoprint in hex */
 	/* Auto-cast: its type as a pointer, or NULL. */
 	const struct ctype *ctype;
@@ -87,6 +89,8 @@ struct function {
 	int64_t priority; /* lower ones are tried first */
 	/* The next of same name and arity; tried on `next`. */
 	struct function *overload;
+	struct function *head;	 /* the first of these; set by infer.c */
+	struct waiting *waiting; /* while types are inferred: infer.h */
 	bool is_library, is_private, is_used, is_recursive;
 	bool uses_next;
 	bool is_resolved;      /* or is being resolved */

@@ -178,13 +178,31 @@ static void near_words(struct near_names *nn)
 			near_names_add(nn, words[i]);
 }
 
+static const char *similar_functions(struct sema *s, const char *want)
+{
+	struct near_names nn = {.want = want, .max = 5};
+	const char *name;
+	unsigned i;
+
+	if (!near_names_worth(s, BI_MAX + map_count(s->fns)))
+		return "";
+	for (i = 0; i < BI_MAX; i++)
+		if (!(builtin_at(i)->flags & BF_INTERNAL))
+			near_names_add(&nn, builtin_at(i)->name);
+	for (i = 0; i < map_count(s->fns); i++) {
+		map_at(s->fns, i, &name);
+		near_names_add(&nn, name);
+	}
+	near_words(&nn);
+	tapset_names(s->lib, TAPSET_FUNCTION, near_one, &nn);
+	return near_names_text(s->c, &nn);
+}
+
 /* Either the number of arguments is wrong, or the name is. */
 static void no_function(struct sema *s, struct node *n)
 {
 	struct compile *c = s->c;
 	struct name_fns *nf = map_get(s->fns, n->u.call.name);
-	struct near_names nn = {.want = n->u.call.name, .max = 5};
-	const char *name;
 	unsigned i;
 
 	if (nf && nf->list.n) {
@@ -203,17 +221,9 @@ static void no_function(struct sema *s, struct node *n)
 				 builtin_nargs(b));
 			return;
 		}
-		if (!(b->flags & BF_INTERNAL))
-			near_names_add(&nn, b->name);
 	}
-	for (i = 0; i < map_count(s->fns); i++) {
-		map_at(s->fns, i, &name);
-		near_names_add(&nn, name);
-	}
-	near_words(&nn);
-	tapset_names(s->lib, TAPSET_FUNCTION, near_one, &nn);
 	complain(c, NO_FUNCTION, &n->span, n->u.call.name,
-		 near_names_text(c, &nn));
+		 similar_functions(s, n->u.call.name));
 }
 
 /* fold_program() asks for matched(), the dumps for all. */

@@ -130,6 +130,28 @@ static bool good_alias(struct sema *s, const struct decl_probe *d)
 }
 
 /*
+ * By the first component of each of its names: scripts may have thousands of
+ * aliases, and each point asks for those that fit it.
+ */
+static void add_alias(struct sema *s, struct decl_probe *d)
+{
+	unsigned k;
+
+	for (k = 0; k < d->names.n; k++) {
+		struct alias_name an = {d, d->names.v[k]};
+		const char *first = an.name->parts.v[0].name;
+		alias_list *l = map_get(s->alias_named, first);
+
+		if (!l) {
+			l = arena_new_of(s->c->a, alias_list);
+			map_set(s->alias_named, first, l);
+		}
+		vec_push(s->c->a, l, an);
+		vec_push(s->c->a, &s->aliases, an);
+	}
+}
+
+/*
  * Probes are only noted as aliases here; the others wait for
  * alias_expand_new().
  */
@@ -148,7 +170,7 @@ void sema_add_file(struct sema *s, struct file *f)
 		struct decl_probe *d = f->probes.v[i];
 
 		if (d->is_alias && good_alias(s, d))
-			vec_push(s->c->a, &s->aliases, d);
+			add_alias(s, d);
 	}
 }
 
@@ -292,6 +314,7 @@ struct sema *sema_new(struct compile *c, struct file **files, unsigned nfiles)
 	s->c = c;
 	s->p = arena_new_of(c->a, struct program);
 	s->lib = tapset_new(c);
+	s->alias_named = map_new(c->a);
 	s->vars = map_new(c->a);
 	s->fns = map_new(c->a);
 	s->fn_of = map_new(c->a);

@@ -29,6 +29,13 @@ struct name_fns {
 	fn_decl_list list;
 };
 
+/* An alias by one of its names. */
+struct alias_name {
+	struct decl_probe *alias;
+	const struct point *name;
+};
+typedef VEC(struct alias_name) alias_list;
+
 /* What the passes share; it lives in c's arena until the program is made. */
 struct sema {
 	struct compile *c;
@@ -38,7 +45,8 @@ struct sema {
 	struct map *fns;     /* name -> struct name_fns */
 	struct map *fn_of;   /* struct decl_function * -> struct function * */
 	struct map *bridges; /* "name/n" -> function that calls a built-in */
-	VEC(struct decl_probe *) aliases; /* of files registered so far */
+	alias_list aliases;	 /* of files registered so far */
+	struct map *alias_named; /* first component -> alias_list *, in order */
 	unsigned steps;           /* of alias expansion: bounds the fan-out */
 	unsigned missing;         /* points that nothing matched */
 	unsigned refs;            /* counter for var.ref_order */
@@ -49,6 +57,7 @@ struct sema {
 	unsigned ctype_depth; /* of looking for what a value points to */
 	VEC(struct node *) late; /* N_ARROW, type not known when resolved */
 	unsigned bad_types;   /* mismatches reported by infer */
+	unsigned compared;    /* names, for "similar" */
 	uint64_t builtins[4]; /* bit per enum builtin_id that is called */
 };
 
@@ -206,6 +215,19 @@ void walk_nodes(struct node *n, void (*fn)(struct node *n, void *ctx),
 void walk_program(struct program *p, void (*fn)(struct node *n, void *ctx),
 		  void *ctx);
 
+/*
+ * Texts of unknown length are written to memory as to a file: open_memstream()
+ * is what libc has for strings that grow.
+ */
+struct text {
+	char *buf;
+	size_t n;
+	FILE *f;
+};
+void text_open(struct text *t);
+/* In c's arena. */
+const char *text_close(struct compile *c, struct text *t);
+
 /* Needs types. Completes var.agg: what is asked of each aggregate. */
 /* --- check.c */
 void check_program(struct sema *s);
@@ -227,5 +249,10 @@ struct near_names {
 };
 void near_names_add(struct near_names *nn, const char *name);
 const char *near_names_text(struct compile *c, const struct near_names *nn);
+/*
+ * Is there time left to compare n more names? Thousands of mistakes times
+ * thousands of names would take minutes; the first are the ones that are read.
+ */
+bool near_names_worth(struct sema *s, unsigned n);
 
 #endif

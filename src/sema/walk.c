@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Visiting every node of a tree or of the program. */
+#include <assert.h>
+#include <stdlib.h>
+
 #include "sema/sema.h"
 
 struct walk_ctx {
@@ -37,4 +40,21 @@ void walk_program(struct program *p, void (*fn)(struct node *n, void *ctx),
 			walk_nodes(p->probes.v[i]->cond, fn, ctx);
 		walk_nodes(p->probes.v[i]->body, fn, ctx);
 	}
+}
+
+void text_open(struct text *t)
+{
+	t->buf = NULL;
+	t->f = open_memstream(&t->buf, &t->n);
+	assert(t->f);
+}
+
+const char *text_close(struct compile *c, struct text *t)
+{
+	const char *ret;
+
+	fclose(t->f);
+	ret = arena_strndup(c->a, t->buf, t->n);
+	free(t->buf);
+	return ret;
 }
