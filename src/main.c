@@ -150,6 +150,7 @@ static bool failed(struct passes *p, int pass)
 	return bad;
 }
 
+/* --dump asks for it, among others. Dumps come in order of the passes. */
 static bool shows(const struct passes *p, enum dump bit)
 {
 	return p->o->dump & bit;
@@ -195,6 +196,10 @@ static bool pass_parse(struct passes *p)
 	return true;
 }
 
+/*
+ * Names and types. sema_run() goes on after a mistake, to report as many as
+ * there are; what it leaves must not be compiled.
+ */
 static bool pass_resolve(struct passes *p)
 {
 	struct compile *c = p->c;
@@ -220,6 +225,7 @@ static bool pass_resolve(struct passes *p)
 	return true;
 }
 
+/* The intermediate form and the plan of all memory, by which 4 and 5 go. */
 static bool pass_ir(struct passes *p)
 {
 	struct compile *c = p->c;
@@ -256,6 +262,7 @@ static bool pass_ir(struct passes *p)
 	return true;
 }
 
+/* Nothing is loaded up to here: -p4 shows the code of any script to anybody. */
 static bool pass_gen(struct passes *p)
 {
 	unsigned i, total = 0;
@@ -283,6 +290,7 @@ static bool pass_gen(struct passes *p)
 	return true;
 }
 
+/* Its status is tally's. */
 static int pass_run(struct passes *p)
 {
 	int rc;
@@ -378,6 +386,7 @@ static void print_name(void *ctx, const char *name)
 	puts(name);
 }
 
+/* As the reference's list has it: "unknown" is also "none". */
 static const char *type_word(enum type t)
 {
 	return t == TY_LONG ? "long" : t == TY_STRING ? "string" : "unknown";
@@ -419,6 +428,7 @@ static int explain(const char *name)
 	return EXIT_FAILED;
 }
 
+/* The exit status of what the options ask for; one job only, the last. */
 static int do_job(struct passes *p)
 {
 	switch (p->o->job) {

@@ -7,6 +7,8 @@
 
 #include "options.h"
 
+/* What a row does (options.def): FLAG and TEXT set a member of struct options,
+ * SETTING a flag of struct settings, CALL whatever its function says. */
 enum action {
 	ACT_TITLE, ACT_FLAG, ACT_SETTING, ACT_TEXT, ACT_CALL, ACT_ACCEPT,
 	ACT_REFUSE,

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What options with an argument to be checked set: the CALL rows. */
+/*
+ * What options with an argument to be checked set: the CALL rows. Messages are
+ * in the reference's words where it has the option, so that scripts around it
+ * that look for them go on working.
+ */
 #include "option_row.h"
 
 #include <ctype.h>

@@ -14,6 +14,12 @@ struct auto_print {
 	struct span at;  /* of the global that is being printed */
 };
 
+/*
+ * The probe is syntax that a script could have: all that comes after (types,
+ * plan, code) needs to know nothing of it. It is made when names and types are
+ * known, so its nodes are bound and typed here.
+ */
+
 /* --- building syntax ------------------------------------------------------ */
 
 static struct node *make(struct auto_print *ap, enum node_kind k, enum type t)
@@ -82,6 +88,7 @@ static void append(struct auto_print *ap, struct node *block, struct node *n)
 
 /* --- the statements ------------------------------------------------------- */
 
+/* In the order and the words of the reference. */
 static const struct {
 	enum stat_op op;
 	const char *format;
@@ -152,6 +159,7 @@ static struct node *print_value(struct auto_print *ap, struct var *v,
 			  &args);
 }
 
+/* Arrays by descending value or @count, each key in a local of its own. */
 static struct node *print_one(struct auto_print *ap, struct var *v)
 {
 	struct var *key[KEYS_MAX] = {0};
@@ -185,6 +193,7 @@ static struct node *print_one(struct auto_print *ap, struct var *v)
 
 /* --- the probe ------------------------------------------------------------ */
 
+/* What is read shows what it is by itself; the library's are its own. */
 static bool is_shown(const struct var *v)
 {
 	return v->is_written && !v->is_read && !v->is_library && !v->broken;

@@ -60,6 +60,10 @@ static void called(struct check *k, struct node *n)
 		}
 }
 
+/*
+ * The array is walked while the body runs, not while its own slice and limit
+ * are evaluated: these may change it.
+ */
 static void foreach (struct check *k, struct node * n)
 {
 	struct node *arr = n->u.foreach.array;
@@ -84,6 +88,7 @@ static void foreach (struct check *k, struct node * n)
 
 /* --- aggregates ----------------------------------------------------------- */
 
+/* NULL: infer.c has reported that it is none. */
 static struct var *aggregate(struct node *a)
 {
 	struct var *v = node_var(a);
@@ -200,6 +205,8 @@ static void extractor(struct check *k, struct node *n)
 		quantile(k, p, &n->span);
 }
 
+/* foreach (k in a-) of aggregates goes by @count, as in the reference. An
+ * operator that only sorts has to be kept in the cells, too. */
 static void sort_order(struct check *k, struct node *n)
 {
 	struct node *arr = n->u.foreach.array;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Effects of expressions, statements and functions. */
+/*
+ * Effects of expressions, statements and functions. All of it errs on one side:
+ * what might be read, written or fail does. Functions are taken together with
+ * what they call, by rounds that end when no set grows any more; the sets are
+ * bits by var.index, so they can grow only so often.
+ */
 #include "sema/effects.h"
 
 #include <string.h>
@@ -29,12 +34,15 @@ static void set_bit(struct collect *k, uint64_t *set, const struct var *v)
 	k->changed = true;
 }
 
+/* Something that is noticed outside: output, exit(), a system call. */
 static void act(struct collect *k)
 {
 	k->changed |= !k->into->acts;
 	k->into->acts = true;
 }
 
+/* May raise a run-time error, which ends the handler: code that can must stay,
+ * though nobody uses its value. */
 static void fail(struct collect *k)
 {
 	k->changed |= !k->into->fails;
@@ -121,6 +129,7 @@ static void collect_call(struct collect *k, struct node *n)
 		fail(k);
 }
 
+/* Keys and value are assigned to in each round; they may be globals. */
 static void collect_foreach(struct collect *k, struct node *n)
 {
 	unsigned i;

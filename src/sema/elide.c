@@ -12,6 +12,10 @@
 /* each round removes something; a handler of 50 levels is rare */
 enum { ROUNDS_MAX = 50 };
 
+/*
+ * One round. What it removes makes more useless: a variable that was read only
+ * there, a function that was called only there.
+ */
 struct elide {
 	struct sema *s;
 	struct compile *c;
@@ -49,6 +53,7 @@ static void count_write(struct node *a, bool read)
 		node_each_child(a, count_child, NULL);
 }
 
+/* Keys and value are written; walking over an array reads it. */
 static void count_foreach(struct node *n)
 {
 	unsigned i;
@@ -159,6 +164,7 @@ static void drop(struct elide *x, struct node *n)
 	x->changed = true;
 }
 
+/* Before block() has packed it, or after. */
 static bool is_empty(const struct node *n)
 {
 	return !n || n->kind == N_EMPTY ||
@@ -307,6 +313,8 @@ static bool acts(struct elide *x, struct node *n)
 	return n && effects_any(x->e, n);
 }
 
+/* Without a body it can still wait for something (while (read()) ;) or assign.
+ * One that does neither would only burn its MAXACTION. */
 static void loop(struct elide *x, struct node *n)
 {
 	if (n->u.loop.init)
@@ -321,6 +329,7 @@ static void loop(struct elide *x, struct node *n)
 		drop(x, n);
 }
 
+/* Walking alone is no effect, nor are the last key and value it leaves. */
 static void foreach_loop(struct elide *x, struct node *n)
 {
 	stmt(x, n->u.foreach.body);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which accesses disturb each other: rules 1 and 2 of exclusion.h. */
+/*
+ * Which accesses disturb each other: rules 1 and 2 of exclusion.h. Each of them
+ * has its near misses in tests/unit/test_sema.c: a new one needs some, too.
+ */
 #include "sema/excl.h"
 
 #include <string.h>
@@ -13,7 +16,11 @@ bool excl_runs_with_others(const struct probe *p)
 	return p->when == WHEN_TIMER || p->when >= WHEN_FILE;
 }
 
-/* Can the two be put in either order without anybody noticing? */
+/*
+ * Can the two be put in either order without anybody noticing? Reads can, and
+ * additions whose old value nobody sees, as they are single instructions. Two
+ * assignments cannot, even of one value: somebody may read in between.
+ */
 static bool commute(const struct access_at *a, const struct access_at *b)
 {
 	if (a->kind != b->kind)

@@ -2,6 +2,14 @@
 /*
  * Each handler's accesses to globals, in the order in which they are made and
  * through the functions it calls.
+ *
+ * Two things are collected at once. The list of accesses, whatever the
+ * conditions, is for rule 2: may they be put in any order? The path is for rule
+ * 3: how many accesses to globals that are not quiet follow each other at
+ * worst. Which are quiet is known after the first walk only, so the second
+ * counts. Neither has to be exact; both may only err towards a lock: a loop
+ * counts as two rounds, a branch as its worse side, a try as its block and its
+ * catcher.
  */
 #include "sema/excl.h"
 
@@ -171,7 +179,8 @@ static void in(struct excl *x, struct node *n)
 
 /* --- control flow --------------------------------------------------------- */
 
-/* Keeps the path that meets more globals. */
+/* Keeps the path that meets more globals. Only whether it is more than one
+ * matters; the places are for the reason that is printed. */
 static void worse(struct path *a, const struct path *b)
 {
 	if (b->n > a->n)

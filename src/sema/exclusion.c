@@ -15,7 +15,11 @@ static unsigned find(struct excl *x, unsigned i)
 	return i;
 }
 
-/* Rule 4: the globals of handlers that need a lock, joined to groups. */
+/*
+ * Rule 4: the globals of handlers that need a lock, joined to groups. Whoever
+ * touches one of them takes the group's lock, so a handler whose globals were
+ * in two groups would hold two; joined, it holds one.
+ */
 static void join(struct excl *x)
 {
 	unsigned i, k, first;

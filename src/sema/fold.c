@@ -2,6 +2,8 @@
 /*
  * Constant folding, in place: by the run-time rules, so that a folded script
  * and one that computes the same at run time agree (shift counts are masked).
+ * It is not there for speed, which the passes over ir/ see to: what is constant
+ * decides which code is there at all (elide.c), and so which types it has.
  */
 #include <string.h>
 
@@ -108,6 +110,7 @@ static void fold_strings(struct node *n)
 		to_number(n, r);
 }
 
+/* Types are not known yet: 1 == "1" stays, to be reported by infer.c. */
 static void fold_binary(struct node *n)
 {
 	const struct node *a = n->u.binary.a, *b = n->u.binary.b;
@@ -162,7 +165,7 @@ static void fold_logic(struct node *n)
 		to_number(n, b->u.num != 0);
 }
 
-/* Cut as at run time. */
+/* Cut as at run time, to MAXSTRINGLEN with its NUL. */
 static void fold_concat(struct compile *c, struct node *n)
 {
 	const struct node *a = n->u.binary.a, *b = n->u.binary.b;
@@ -203,6 +206,7 @@ void fold_node(struct compile *c, struct node *n)
 		fold_concat(c, n);
 		break;
 	case N_TERNARY:
+		/* the other branch need not even have a type that fits */
 		if (n->u.ternary.a->kind == N_NUM)
 			*n = *(n->u.ternary.a->u.num ? n->u.ternary.b
 						     : n->u.ternary.c);

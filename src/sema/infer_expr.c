@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of expressions. */
+/*
+ * Types of expressions. An expression is visited with what its place wants and
+ * says what it is; either may be unknown as yet, and what one side knows is
+ * offered to the other. So a round may learn something late that an earlier
+ * place needs: the next round takes it there.
+ */
 #include "sema/infer.h"
 
 /* The value of a function that returns none is used. */
@@ -276,6 +281,7 @@ static int child_expr(struct node **child, void *ctx)
 	return 0;
 }
 
+/* $x, @cast, @var and their like. */
 static enum type target(struct infer *in, struct node *n, enum type want)
 {
 	/* The base and the indices are numbers; the family gave the type. */

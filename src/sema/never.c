@@ -131,6 +131,7 @@ static void find_open(struct node *n, void *ctx)
 	}
 }
 
+/* Open ones wait for their type: never_settle(). */
 static void warn_local(struct node *n, void *ctx)
 {
 	struct never *v = ctx;
@@ -148,6 +149,7 @@ static void warn_local(struct node *n, void *ctx)
 	n->u.num = 0;
 }
 
+/* All places first: one that is open anywhere is replaced nowhere. */
 static void body(struct never *v, struct node *n, struct var **locals,
 		 unsigned nlocals)
 {
