@@ -223,7 +223,8 @@ TEST(diag_stops_at_twenty)
 	char *got, *last;
 
 	for (int i = 0; i < 25; i++)
-		complain(c, NO_CONSTANT, NULL, arena_printf(c->a, "thing%d", i));
+		complain(c, NO_CONSTANT, NULL,
+			 arena_printf(c->a, "thing%d", i));
 	got = printed(c, (struct diag_style){0});
 	CHECK(strstr(got, "thing19") && !strstr(got, "thing20"));
 	last = strstr(got, "Number");
