@@ -78,11 +78,17 @@ int emit_unlinked(struct emit *e, const struct ir_val *v, int tmp)
 {
 	int reg = emit_use(e, v, tmp);
 
-	if (!e->body || v->kind != VAL_REG)
+	if (!(e->body || e->branchy) || v->kind != VAL_REG)
 		return reg;
 	asm_mov(e->as, tmp, reg);
 	asm_alui(e->as, BPF_OR, tmp, 0);
 	return tmp;
+}
+
+void emit_unlink(struct emit *e, int reg)
+{
+	if (e->body || e->branchy)
+		asm_alui(e->as, BPF_OR, reg, 0);
 }
 
 void emit_load(struct emit *e, int reg, const struct ir_val *v)
@@ -116,6 +122,51 @@ void emit_opaque(struct emit *e, int reg, int tmp)
 	asm_alu(e->as, BPF_XOR, reg, tmp);
 }
 
+void emit_unknown_zero(struct emit *e, int reg)
+{
+	asm_value(e->as, reg, MAP_CONTROL, offsetof(struct control, pad1));
+	asm_load(e->as, 8, reg, reg, 0);
+}
+
+/*
+ * Must what is stored as the instruction's result be unknown to the verifier?
+ * So it is for variables that are set at several places and live on the stack:
+ * paths are one to it only where each slot holds the same kind of thing, and a
+ * constant, a zero, a bounded number and an unknown one are four kinds
+ * (docs/design/verifier.md).
+ */
+static bool is_merged(const struct emit *e)
+{
+	enum home_kind k;
+
+	if (!e->kernel || !e->ins->has_dst)
+		return false;
+	k = e->homes[e->ins->dst].kind;
+	return (k == HOME_FRAME || k == HOME_ROOT) &&
+	       (e->merged[e->ins->dst] || e->f->regs.v[e->ins->dst].shared);
+}
+
+/*
+ * Lowering makes these of several constants, one a path: to be on the stack
+ * they must be unknown even where the variable is set at this place only.
+ */
+static bool has_paths(enum ir_op op)
+{
+	switch (op) {
+	case OP_EQ ... OP_GE:
+	case OP_SEQ ... OP_SGE:
+	case OP_NOT:
+	case OP_AHAS:
+	case OP_AGET:
+	case OP_MATCH:
+	case OP_BCALL:
+	case OP_BCALLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void emit_put(struct emit *e, int reg)
 {
 	const struct home *h;
@@ -128,7 +179,9 @@ void emit_put(struct emit *e, int reg)
 	 * Registers that a loop shares are in memory; what comes out of there
 	 * must not be a constant to the verifier.
 	 */
-	if (e->kernel && e->f->regs.v[e->ins->dst].shared) {
+	if (e->kernel && (e->f->regs.v[e->ins->dst].shared ||
+			  is_merged(e) ||
+			  (h->kind == HOME_FRAME && has_paths(e->ins->op)))) {
 		asm_mov(e->as, R0, reg);
 		emit_opaque(e, R0, R2);
 		reg = R0;
@@ -220,6 +273,40 @@ void emit_zero(struct emit *e, struct mem dst, uint32_t n)
 		asm_storei(e->as, 8, dst.base, dst.off + (int)i, 0);
 }
 
+/* Is dst the variable itself? Perhaps: temporaries are treated alike. */
+static bool to_merged(const struct emit *e, struct mem dst)
+{
+	return is_merged(e) &&
+	       (dst.base == FP || e->homes[e->ins->dst].kind == HOME_ROOT);
+}
+
+void emit_zero_dst(struct emit *e, struct mem dst, uint32_t n)
+{
+	if (!n || !to_merged(e, dst)) {
+		emit_zero(e, dst, n);
+		return;
+	}
+	emit_unknown_zero(e, R5);
+	for (uint32_t i = 0; i < n; i += 8)
+		asm_store(e->as, 8, dst.base, dst.off + (int)i, R5);
+}
+
+/* A byte of a word whose others are unknown would make it a fifth kind. */
+void emit_end_dst(struct emit *e, struct mem dst, uint32_t n)
+{
+	int last = dst.off + (int)n - 8;
+
+	if (!to_merged(e, dst)) {
+		asm_storei(e->as, 1, dst.base, dst.off + (int)n - 1, 0);
+		return;
+	}
+	asm_load(e->as, 8, R5, dst.base, last);
+	asm_alui(e->as, BPF_LSH, R5, 8);
+	asm_alui(e->as, BPF_RSH, R5, 8);
+	emit_opaque(e, R5, dst.base == R4 ? R0 : R4);
+	asm_store(e->as, 8, dst.base, last, R5);
+}
+
 /*
  * Words of a literal as immediates; r5 for those that do not fit 32 bits.
  * Little-endian words, as both machines are.
@@ -227,16 +314,26 @@ void emit_zero(struct emit *e, struct mem dst, uint32_t n)
 static void put_literal(struct emit *e, struct mem dst, const char *s,
 			uint32_t n)
 {
+	bool merged = to_merged(e, dst);
 	size_t len = strlen(s);
 
 	if (len >= n)
 		len = n - 1;
+	if (merged)
+		emit_unknown_zero(e, R4);
 	for (uint32_t i = 0; i < n; i += 8) {
 		int64_t w = 0;
 
 		if (i < len)
 			memcpy(&w, s + i, len - i < 8 ? len - i : 8);
-		if (w >= INT32_MIN && w <= INT32_MAX) {
+		if (merged) {
+			if (w)
+				asm_imm(e->as, R5, w);
+			if (w)
+				asm_alu(e->as, BPF_XOR, R5, R4);
+			asm_store(e->as, 8, dst.base, dst.off + (int)i,
+				  w ? R5 : R4);
+		} else if (w >= INT32_MIN && w <= INT32_MAX) {
 			asm_storei(e->as, 8, dst.base, dst.off + (int)i,
 				   (int32_t)w); /* r5 is written only here */
 		} else {
@@ -264,7 +361,8 @@ void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
 	assert(dst.base != R4 && dst.base != R5);
 	/* The tail and the cut come first: a call clobbers dst.base. */
 	if (w < n)
-		emit_zero(e, (struct mem){dst.base, dst.off + (int)w}, n - w);
+		emit_zero_dst(e, (struct mem){dst.base, dst.off + (int)w},
+			      n - w);
 	if (v->kind == VAL_STR && copy <= COPY_INLINE) {
 		put_literal(e, dst, v->str, copy);
 		return;
@@ -277,7 +375,7 @@ void emit_put_string(struct emit *e, struct mem dst, const struct ir_val *v,
 		}
 		if (w > n)
 			/* cut: the last byte is the NUL */
-			asm_storei(e->as, 1, dst.base, dst.off + (int)n - 1, 0);
+			emit_end_dst(e, dst, n);
 		return;
 	}
 	if (w > n) {

@@ -90,12 +90,14 @@ struct emit {
 	struct code *code;
 	struct assembler *as;
 	struct root *root;
-	/* kernel: else host; dry: nothing is kept; body: of a loop */
-	bool kernel, dry, body;
+	/* kernel: else host; dry: nothing is kept; body: of a loop; branchy:
+	 * with many comparisons */
+	bool kernel, dry, body, branchy;
 	unsigned nregs;	     /* ir registers; pseudo p is register nregs + p */
 	struct home *homes;
 	unsigned *labels;    /* by block id */
 	bool *reached;	     /* by block id */
+	bool *merged;	     /* by register: set at more than one place */
 	struct ins_note *notes; /* by instruction number */
 	unsigned ins_no; /* from 1: the prologue is 0 */
 	const struct ir_ins *ins;
@@ -139,12 +141,15 @@ struct mem {
  */
 int emit_use(struct emit *e, const struct ir_val *v, int tmp);
 /*
- * The same for a comparison. In a loop it is a copy in tmp, which the verifier
- * does not connect with where it came from: there two paths are one to it only
- * if all ranges agree, and what comparisons tell it about variables would make
- * 2^n paths of n of them.
+ * The same for a comparison. In a loop, and in handlers that compare often, it
+ * is a copy in tmp, which the verifier does not connect with where it came
+ * from. What comparisons tell it about a variable (and about all that differ
+ * from it by a constant) decides later ones, and then paths are one to it only
+ * if what it knows agrees: n comparisons would make up to 2^n paths.
  */
 int emit_unlinked(struct emit *e, const struct ir_val *v, int tmp);
+/* Of a word that was loaded to reg. */
+void emit_unlink(struct emit *e, int reg);
 /* reg = v. */
 void emit_load(struct emit *e, int reg, const struct ir_val *v);
 /* True when v is a number that fits an instruction's immediate. */
@@ -156,6 +161,8 @@ int emit_dst(struct emit *e, int tmp);
 void emit_put(struct emit *e, int reg);
 /* reg ^= 0, which the verifier takes for an unknown value. tmp is lost. */
 void emit_opaque(struct emit *e, int reg, int tmp);
+/* reg = 0, which the verifier takes for an unknown value. */
+void emit_unknown_zero(struct emit *e, int reg);
 /* A register that holds pseudo register p: its own, or tmp. */
 int emit_pseudo(struct emit *e, enum pseudo p, int tmp);
 /* Register r's memory; tmp may be used for the base. */
@@ -204,6 +211,11 @@ struct span emit_span(struct emit *e);
 void emit_add(struct emit *e, int reg, int32_t imm);
 /* n zero bytes, a multiple of 8. */
 void emit_zero(struct emit *e, struct mem dst, uint32_t n);
+/* The same for bytes of the instruction's result. Clobbers r5. */
+void emit_zero_dst(struct emit *e, struct mem dst, uint32_t n);
+/* Ends the n bytes of the result with a NUL. Clobbers r5, and r4 or, if that is
+ * dst.base, r0. */
+void emit_end_dst(struct emit *e, struct mem dst, uint32_t n);
 /*
  * Writes string v to dst, cut and zero-padded to n bytes (multiple of 8).
  * dst.base: not r4, r5. Clobbers r4 and r5; a long copy is a call and clobbers

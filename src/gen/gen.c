@@ -25,6 +25,7 @@ enum {
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
 	BODIES_DEEP = 8, /* loops in each other */
+	FEW_BRANCHES = 8, /* for which paths need not be kept apart */
 };
 
 /* A function on its way through the steps. */
@@ -74,6 +75,32 @@ static void reach(struct emit *e)
 		mark(e, b->last->target[0], todo, &n);
 		mark(e, b->last->target[1], todo, &n);
 	}
+}
+
+/*
+ * What decides how much is hidden from the verifier: which registers are set at
+ * more than one place (starting as zero is one), and if there are many
+ * branches.
+ */
+static void find_merged(struct emit *e)
+{
+	bool *set = arena_array(e->c->a, bool, e->nregs + 1);
+	unsigned branches = 0;
+
+	e->merged = arena_array(e->c->a, bool, e->nregs + 1);
+	for (const struct ir_block *b = e->f->blocks; b; b = b->next) {
+		if (!e->reached[b->id])
+			continue;
+		for (const struct ir_ins *in = b->first; in; in = in->next) {
+			branches += in->op >= OP_BR && in->op <= OP_BRGE;
+			branches += in->op >= OP_EQ && in->op <= OP_GE;
+			if (!in->has_dst)
+				continue;
+			e->merged[in->dst] |= set[in->dst];
+			set[in->dst] = true;
+		}
+	}
+	e->branchy = e->kernel && branches > FEW_BRANCHES;
 }
 
 static const struct ir_block *next_reached(const struct emit *e,
@@ -224,6 +251,7 @@ static struct unit *unit_new(struct gen *g, struct ir_func *f,
 	e->body = f->kind == IR_LOOP_BODY;
 	e->nregs = f->regs.n;
 	reach(e);
+	find_merged(e);
 	return u;
 }
 

@@ -48,7 +48,7 @@ static void get(struct emit *e)
 		asm_jmp(e->as, done);
 		asm_bind(e->as, missing);
 		d = emit_mem(e, e->ins->dst, R1);
-		emit_zero(e, d, emit_dst_width(e));
+		emit_zero_dst(e, d, emit_dst_width(e));
 		asm_bind(e->as, done);
 		return;
 	}

@@ -67,7 +67,8 @@ static void load_comm(struct emit *e)
 		asm_alui(as, BPF_SUB, R5, 1);
 		asm_alu(as, BPF_AND, reg, R5);
 		if (reg == R1) { /* the second word is behind the NUL */
-			asm_imm(as, R2, 0);
+			/* not a constant, to the verifier */
+			asm_alu(as, BPF_XOR, R2, R2);
 			asm_jmp(as, done);
 			asm_bind(as, second);
 		}
@@ -98,11 +99,11 @@ static void execname(struct emit *e)
 		asm_store(e->as, 8, m.base, m.off, R1);
 		asm_store(e->as, 8, m.base, m.off + 8, R2);
 		m.off += 16;
-		emit_zero(e, m, w - 16);
+		emit_zero_dst(e, m, w - 16);
 		asm_jmp(e->as, done);
 	}
 	asm_bind(e->as, ask);
-	emit_zero(e, emit_mem(e, e->ins->dst, R1), w);
+	emit_zero_dst(e, emit_mem(e, e->ins->dst, R1), w);
 	emit_dst_addr(e, R1);
 	asm_imm(e->as, R2, w < 16 ? w : 16);
 	asm_call(e->as, KH_COMM);

@@ -76,11 +76,17 @@ static void return_value(struct emit *e)
 	asm_exit(e->as);
 }
 
-/* r0: the exit taken, not 0: to the handler's frame; the loop ends. */
+/*
+ * r0: the exit taken, not 0: to the handler's frame; the loop ends. The
+ * verifier takes it for any number, or it would walk the body once per exit: to
+ * it, the loop may go on even then.
+ */
 static void body_exit(struct emit *e)
 {
-	int root = emit_pseudo(e, PS_ROOT, R1);
+	int root;
 
+	emit_opaque(e, R0, R2);
+	root = emit_pseudo(e, PS_ROOT, R1);
 	e->root->exit_used = true;
 	asm_store(e->as, 8, root, e->root->exit_off, R0);
 	asm_imm(e->as, R0, 1);
@@ -338,7 +344,8 @@ static void loop(struct emit *e)
 
 	e->root->exit_used = true;
 	/* cleared: 0 means that all iterations were done */
-	asm_storei(e->as, 8, root, off, 0);
+	emit_unknown_zero(e, R0);
+	asm_store(e->as, 8, root, off, R0);
 	asm_mov(e->as, R3, root);
 	asm_imm(e->as, R1, LOOP_MAX);
 	asm_func(e->as, R2, e->ins->callee->index,

@@ -247,7 +247,9 @@ static void move(struct emit *e)
 	const struct home *h = &e->homes[e->ins->dst];
 	const struct ir_val *v = &e->ins->args[0];
 
-	if (h->kind == HOME_FRAME && emit_is_imm(v) &&
+	bool merged = e->kernel && e->merged[e->ins->dst];
+
+	if (h->kind == HOME_FRAME && emit_is_imm(v) && !merged &&
 	    !e->f->regs.v[e->ins->dst].shared) {
 		asm_storei(e->as, 8, FP, h->off, (int32_t)v->num);
 		return;
@@ -256,6 +258,10 @@ static void move(struct emit *e)
 		dst = emit_use(e, v, R0);
 	else
 		emit_load(e, dst, v);
+	/* Also in a register: if it were known, a later comparison would have
+	 * the verifier walk what is between once per constant. */
+	if (merged && v->kind == VAL_NUM && h->kind == HOME_REG)
+		emit_opaque(e, dst, R2);
 	emit_put(e, dst);
 }
 

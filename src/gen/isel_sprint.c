@@ -11,6 +11,7 @@
 
 enum {
 	DIGITS = 32,	/* 22 octal digits, NUL */
+	DIGITS_END = 30, /* where they end: stores to the stack are aligned */
 	FIELD_MAX = 100, /* width or precision */
 	ROOM_MAX = 1024, /* bytes of all pieces together */
 };
@@ -128,33 +129,54 @@ static int base_of(char conv)
 	}
 }
 
+/* The most digits that 64 bits have. */
+static int most_digits(int base)
+{
+	return base == 16 ? 16 : base == 8 ? 22 : 20;
+}
+
 /*
- * r2 = r1 % base as a character, r1 /= base. Unsigned. The
- * remainder is made of the quotient: % would be a second division.
+ * Offset in RODATA of all pairs of digits. A power of two of them, so that a
+ * mask tells the verifier that a pair is inside.
  */
-static void one_digit(struct sprint *s, char conv)
+static uint32_t pair_table(struct emit *e, char conv)
+{
+	const char *digit = conv == 'X' ? "0123456789ABCDEF" :
+					  "0123456789abcdef";
+	int base = base_of(conv), n = base == 10 ? 128 : base * base;
+	char *t = arena_alloc(e->c->a, 2 * (size_t)n);
+
+	for (int i = 0; i < base * base; i++) {
+		t[2 * i] = digit[i / base];
+		t[2 * i + 1] = digit[i % base];
+	}
+	return plan_rodata(e->c, e->plan, t, 2 * (uint32_t)n);
+}
+
+/*
+ * r2 = 2 * (r1 % base^2), r1 /= base^2, r4 = that remainder as two characters.
+ * Unsigned. The remainder is made of the quotient: % would be a second
+ * division.
+ */
+static void two_digits(struct sprint *s, int base, uint32_t table)
 {
 	struct assembler *as = s->e->as;
-	unsigned decimal = asm_label(as);
-	int base = base_of(conv);
 
 	asm_mov(as, R2, R1);
 	if (base == 10) {
-		asm_alui(as, BPF_DIV, R1, 10);
+		asm_alui(as, BPF_DIV, R1, 100);
 		asm_mov(as, R4, R1);
-		asm_alui(as, BPF_MUL, R4, 10);
+		asm_alui(as, BPF_MUL, R4, 100);
 		asm_alu(as, BPF_SUB, R2, R4);
+		asm_alui(as, BPF_AND, R2, 127);
 	} else {
-		asm_alui(as, BPF_AND, R2, base - 1);
-		asm_alui(as, BPF_RSH, R1, base == 16 ? 4 : 3);
+		asm_alui(as, BPF_AND, R2, base * base - 1);
+		asm_alui(as, BPF_RSH, R1, base == 16 ? 8 : 6);
 	}
-	asm_alui(as, BPF_ADD, R2, '0');
-	if (base == 16) {
-		asm_jifi(as, BPF_JLE, R2, '9', decimal);
-		asm_alui(as, BPF_ADD, R2,
-			 (conv == 'X' ? 'A' : 'a') - '9' - 1);
-	}
-	asm_bind(as, decimal);
+	asm_alui(as, BPF_LSH, R2, 1);
+	asm_value(as, R4, MAP_RODATA, table);
+	asm_alu(as, BPF_ADD, R4, R2);
+	asm_load(as, 2, R4, R4, 0);
 }
 
 /*
@@ -232,42 +254,52 @@ static const char *prefix_of(const struct fmt_part *p)
 
 /*
  * Digits to the end of the temporary; s->len = their number. From the last to
- * the first, as division gives them.
+ * the first, two at a time, as division gives them. The verifier walks the loop
+ * to its limit, so there are no branches in it but the end of the number, and
+ * what leaves it is the same after any turn: r5 counts up from an unknown
+ * number, r0 for the verifier alone.
  */
 static void digits(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
 	struct emit *e = s->e;
 	struct assembler *as = e->as;
-	unsigned done = asm_label(as), positive = asm_label(as);
-	unsigned loop = asm_label(as);
+	int base = base_of(p->conv);
+	uint32_t table = pair_table(e, p->conv);
+	unsigned done = asm_label(as), loop = asm_label(as);
+	unsigned next = asm_label(as);
 
 	emit_zero(e, emit_tmp_mem(e, s->digits, R3), DIGITS);
 	emit_load(e, R1, v);
 	if (has_sign(p)) {
-		asm_jifi(as, BPF_JSGE, R1, 0, positive);
-		/*
-		 * INT64_MIN is its own negative, and right as an unsigned
-		 * number
-		 */
-		asm_neg(as, R1);
-		asm_bind(as, positive);
+		/* INT64_MIN is its own negative, and right as an unsigned
+		 * number. */
+		asm_mov(as, R2, R1);
+		asm_alui(as, BPF_ARSH, R2, 63);
+		asm_alu(as, BPF_XOR, R1, R2);
+		asm_alu(as, BPF_SUB, R1, R2);
 	}
 	emit_tmp_addr(e, R3, s->digits);
 	asm_imm(as, R0, 0);
-	emit_add(e, R3, DIGITS - 1);
+	emit_unknown_zero(e, R5);
+	emit_add(e, R3, DIGITS_END);
 	asm_bind(as, loop);
-	one_digit(s, p->conv);
-	asm_alui(as, BPF_ADD, R3, -1);
-	asm_alui(as, BPF_ADD, R0, 1);
-	asm_store(as, 1, R3, 0, R2);
-	asm_jifi(as, BPF_JEQ, R1, 0, done);
-	/* never more than 22: for the verifier */
-	asm_jifi(as, BPF_JLT, R0, DIGITS - 2, loop);
+	two_digits(s, base, table);
+	asm_alui(as, BPF_ADD, R3, -2);
+	asm_alui(as, BPF_ADD, R0, 2);
+	asm_alui(as, BPF_ADD, R5, 2);
+	asm_store(as, 2, R3, 0, R4);
+	asm_jifi(as, BPF_JNE, R1, 0, next);
+	asm_jmp(as, done);
+	asm_bind(as, next);
+	/* never more: for the verifier */
+	asm_jifi(as, BPF_JLT, R0, most_digits(base), loop);
 	asm_bind(as, done);
-	/* how many, as one range instead of a case per length */
-	emit_opaque(e, R0, R2);
-	set_len(s, R0);
+	/* without the first one if it is 0: 1 for a pair below the base */
+	asm_alui(as, BPF_SUB, R2, 2 * base);
+	asm_alui(as, BPF_RSH, R2, 63);
+	asm_alu(as, BPF_SUB, R5, R2);
+	set_len(s, R5);
 }
 
 /*
@@ -306,27 +338,36 @@ static void zeros(struct sprint *s, const struct fmt_part *p,
 	asm_bind(e->as, enough);
 }
 
-/* Appends the sign or what marks the base. */
+/*
+ * Appends the sign or what marks the base. A sign is computed, in the unused
+ * half of the digits: chosen by a branch or as an address, it would be two
+ * paths to the verifier.
+ */
 static void prefix(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
 	struct emit *e = s->e;
-	struct ir_val minus = {.kind = VAL_STR, .str = "-"};
-	struct ir_val other = {.kind = VAL_STR, .str = prefix_of(p)};
-	unsigned positive = asm_label(e->as);
-	uint32_t n = (uint32_t)strlen(other.str);
+	const char *text = prefix_of(p);
+	struct ir_val other = {.kind = VAL_STR, .str = text};
+	uint32_t n = (uint32_t)strlen(text);
+	struct mem m;
 
 	if (!has_sign(p) && !n)
 		return;
-	emit_addr(e, R3, &other);
-	if (has_sign(p)) {
-		emit_load(e, R1, v);
-		asm_jifi(e->as, BPF_JSGE, R1, 0, positive);
-		emit_addr(e, R3, &minus);
-		asm_bind(e->as, positive);
-		n = 1;
+	if (!has_sign(p)) {
+		emit_addr(e, R3, &other);
+		append(s, n + 1);
+		return;
 	}
-	append(s, n + 1);
+	/* '-' or *text: r2 is all ones or 0 */
+	emit_load(e, R2, v);
+	asm_alui(e->as, BPF_ARSH, R2, 63);
+	asm_alui(e->as, BPF_AND, R2, '-' ^ *text);
+	asm_alui(e->as, BPF_XOR, R2, *text);
+	m = emit_tmp_mem(e, s->digits, R1);
+	asm_store(e->as, 8, m.base, m.off, R2);
+	emit_tmp_addr(e, R3, s->digits);
+	append(s, 2);
 }
 
 /* Blanks before a number: what its prefix, zeros and digits leave. */
@@ -378,9 +419,9 @@ static void number(struct sprint *s, const struct fmt_part *p,
 	zeros(s, p, v);
 	m = emit_tmp_mem(e, s->ndigits, R1);
 	asm_load(e->as, 8, R1, m.base, m.off);
-	asm_imm(e->as, R2, DIGITS - 1);
+	asm_imm(e->as, R2, DIGITS_END);
 	asm_alu(e->as, BPF_SUB, R2, R1);
-	asm_jifi(e->as, BPF_JGT, R2, DIGITS - 1, bad);
+	asm_jifi(e->as, BPF_JGT, R2, DIGITS_END, bad);
 	emit_tmp_addr(e, R3, s->digits);
 	asm_alu(e->as, BPF_ADD, R3, R2);
 	append(s, DIGITS); /* the digits are at the end of their temporary */

@@ -99,7 +99,7 @@ static void backtrace(struct emit *e)
 	struct mem m;
 
 	/* words behind the text must be 0, as in every string */
-	emit_zero(e, emit_mem(e, e->ins->dst, R1), w);
+	emit_zero_dst(e, emit_mem(e, e->ins->dst, R1), w);
 	if (w < ADDRESS)
 		return;
 	/* The shortest address is "0x" and a digit. */

@@ -22,15 +22,15 @@ void isel_copy_to_dst(struct emit *e, int src, uint32_t n)
 			asm_store(e->as, 8, d.base, d.off + (int)i, R5);
 		}
 		if (w < n)
-			asm_storei(e->as, 1, d.base, d.off + (int)w - 1, 0);
+			emit_end_dst(e, d, w);
 		if (w > n)
-			emit_zero(e, (struct mem){d.base, d.off + (int)n},
-				  w - n);
+			emit_zero_dst(e, (struct mem){d.base, d.off + (int)n},
+				      w - n);
 		return;
 	}
 	d = emit_mem(e, e->ins->dst, R4);
 	if (w > n)
-		emit_zero(e, (struct mem){d.base, d.off + (int)n}, w - n);
+		emit_zero_dst(e, (struct mem){d.base, d.off + (int)n}, w - n);
 	if (w < n) { /* bytes that the copy does not reach */
 		asm_storei(e->as, 1, d.base, d.off + (int)w - 1, 0);
 		copy = w - 1;
@@ -79,7 +79,7 @@ static void cat(struct emit *e)
 	m = direct ? emit_mem(e, e->ins->dst, R1) : emit_tmp_mem(e, t, R1);
 	emit_put_string(e, m, a, wa);
 	m = direct ? emit_mem(e, e->ins->dst, R1) : emit_tmp_mem(e, t, R1);
-	emit_zero(e, (struct mem){m.base, m.off + (int)wa}, zero - wa);
+	emit_zero_dst(e, (struct mem){m.base, m.off + (int)wa}, zero - wa);
 	asm_mov(e->as, R1, m.base);
 	emit_add(e, R1, m.off);
 	asm_imm(e->as, R2, wa);
@@ -121,6 +121,7 @@ static void word(struct emit *e, int reg, const struct ir_val *v, uint32_t at)
 	}
 	m = emit_mem(e, v->reg, reg);
 	asm_load(e->as, 8, reg, m.base, m.off + (int)at);
+	emit_unlink(e, reg);
 }
 
 /*

@@ -70,7 +70,7 @@ static void parent_name(struct emit *e)
 {
 	uint32_t w = emit_dst_width(e);
 
-	emit_zero(e, emit_mem(e, e->ins->dst, R1), w);
+	emit_zero_dst(e, emit_mem(e, e->ins->dst, R1), w);
 	walk(e, "real_parent.comm", true);
 	asm_mov(e->as, R3, R0);
 	emit_dst_addr(e, R1);

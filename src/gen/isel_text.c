@@ -50,7 +50,7 @@ void isel_length(struct emit *e, const struct ir_val *v)
  * at most the result's width). r0 < 0: a fault. */
 static void clear_result(struct emit *e)
 {
-	emit_zero(e, emit_mem(e, e->ins->dst, R1), emit_dst_width(e));
+	emit_zero_dst(e, emit_mem(e, e->ins->dst, R1), emit_dst_width(e));
 }
 
 static bool is_dst(const struct emit *e, const struct ir_val *v)
@@ -255,14 +255,20 @@ static void compare_words(struct emit *e, const struct needle *d)
 	}
 }
 
-/* r0 = first position of the needle in the string, or -1: a loop over
- * positions. A byte past the text is 0, so nothing matches there. */
+/*
+ * r0 = first position of the needle in the string, or -1: a loop over
+ * positions. A byte past the text is 0, so nothing matches there. The verifier
+ * follows what comes next before where a jump goes; here and in other loops
+ * that is the way out, so that at most one turn waits to be walked, and not all
+ * of them: it gives up when 8,192 jumps wait.
+ */
 static void search(struct emit *e)
 {
 	const struct ir_val *s = arg(e, 0);
 	struct needle d = { arg(e, 1), emit_width(e, arg(e, 1)), 0 };
 	uint32_t w = emit_width(e, s), t;
 	unsigned loop = asm_label(e->as), found = asm_label(e->as);
+	unsigned next = asm_label(e->as);
 	/* scratch slots are in map memory */
 	bool words = e->tmp_kind == HOME_SCRATCH;
 
@@ -280,7 +286,9 @@ static void search(struct emit *e)
 		compare_words(e, &d);
 	else
 		compare_bytes(e, &d);
-	asm_jifi(e->as, BPF_JEQ, R1, 0, found);
+	asm_jifi(e->as, BPF_JNE, R1, 0, next);
+	asm_jmp(e->as, found);
+	asm_bind(e->as, next);
 	asm_alui(e->as, BPF_ADD, R3, 1);
 	asm_alui(e->as, BPF_ADD, R0, 1);
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)w, loop);
@@ -352,7 +360,7 @@ static void to_number(struct emit *e)
 	uint32_t w = emit_width(e, arg(e, 0)), t, table;
 	unsigned end = asm_label(e->as), positive = asm_label(e->as);
 	unsigned loop = asm_label(e->as), start = asm_label(e->as);
-	unsigned plain = asm_label(e->as);
+	unsigned plain = asm_label(e->as), next = asm_label(e->as);
 
 	table = digit_table(e, base);
 	t = copy_with_room(e, arg(e, 0), 8);
@@ -376,7 +384,9 @@ static void to_number(struct emit *e)
 	asm_bind(e->as, loop);
 	for (int i = 0; i < 8; i++)
 		digit(e, base, table, i);
-	asm_jifi(e->as, BPF_JEQ, R4, 0, end);
+	asm_jifi(e->as, BPF_JNE, R4, 0, next);
+	asm_jmp(e->as, end);
+	asm_bind(e->as, next);
 	asm_alui(e->as, BPF_ADD, R3, 8);
 	asm_alui(e->as, BPF_ADD, R2, 8);
 	asm_jifi(e->as, BPF_JLT, R2, (int32_t)w, loop);

@@ -122,16 +122,26 @@ static void use_def(struct flow *w, uint32_t reg, bool def, void *ctx)
 		w->use[at] |= 1ull << bit % 64;
 }
 
-/* out of b, word i: union of its successors' in. */
+/*
+ * out of b, word i: union of its successors' in. The result of an instruction
+ * that may fail (it is the block's last) comes to life on the way of success.
+ */
 static uint64_t out_word(const struct flow *w, const struct ir_block *b,
 			 unsigned i)
 {
-	uint64_t out = 0;
+	const struct ir_ins *last = b->last;
+	uint64_t out = 0, in;
+	uint32_t bit;
 
-	for (int t = 0; t < 2; t++)
-		if (b->last && b->last->target[t])
-			out |= w->in[(size_t)b->last->target[t]->id * w->words +
-				     i];
+	for (int t = 0; t < 2; t++) {
+		if (!last || !last->target[t])
+			continue;
+		in = w->in[(size_t)last->target[t]->id * w->words + i];
+		bit = may_not_write(last) && !t ? w->bit[last->dst] : LOCAL;
+		if (bit != LOCAL && bit / 64 == i)
+			in &= ~(1ull << bit % 64);
+		out |= in;
+	}
 	return out;
 }
 
@@ -260,8 +270,10 @@ static void from_prologue(struct flow *w, struct arena *a)
 			continue;
 		extend(&w->l->iv[r], 1);
 		if (r < e->nregs && r >= e->f->nparams &&
-		    !(e->body && e->f->regs.v[r].shared))
+		    !(e->body && e->f->regs.v[r].shared)) {
 			e->zero_regs[e->zero_regs_n++] = r;
+			e->merged[r] = true;
+		}
 	}
 	for (uint32_t r = 0; r < e->f->nparams; r++)
 		if (w->l->iv[r].start <= w->l->iv[r].end)

@@ -89,9 +89,9 @@ static void count(struct emit *e, uint32_t field)
 }
 
 /*
- * Claims one of the row's scratch slots. r1 is the row. Which slot it is goes
- * through memory, so that the verifier walks the handler once, not once per
- * slot. Clobbers r0, r2, r3.
+ * Claims one of the row's scratch slots. r1 is the row. Which slot it is, the
+ * verifier does not know, so that it walks the handler once, not once per slot.
+ * Clobbers r0, r2, r3.
  */
 static void claim_scratch(struct emit *e, unsigned none)
 {
@@ -112,8 +112,9 @@ static void claim_scratch(struct emit *e, unsigned none)
 	}
 	asm_jmp(e->as, none);
 	asm_bind(e->as, got);
-	/* the slot's owner word remembers the number for its own reload */
-	asm_store(e->as, 8, FP, scr, R2);
+	emit_opaque(e, R2, R0);
+	/* never: for the verifier */
+	asm_jifi(e->as, BPF_JGE, R2, (int32_t)p->scratch_slots, none);
 	asm_mov(e->as, R3, R1);
 	emit_add(e, R3, (int32_t)p->scratch_off);
 	asm_alui(e->as, BPF_MUL, R2, (int32_t)p->scratch_size);
@@ -146,21 +147,34 @@ static void place_bank(struct emit *e)
 	put_pseudo(e, PS_BANK, R0);
 }
 
-/* Shared registers are variables of loops: see emit_opaque(). */
+/* In the kernel r2 is an unknown zero: these are variables of loops or set
+ * elsewhere, too. */
 static void zero(struct emit *e, uint32_t r)
 {
 	const struct home *h = &e->homes[r];
 	const struct ir_reg *reg = &e->f->regs.v[r];
+	uint32_t n = reg->is_str ? reg->width : 8;
+	struct mem m;
 
-	if (h->kind == HOME_REG) {
+	if (h->kind == HOME_REG && e->kernel) {
+		asm_mov(e->as, h->reg, R2);
+	} else if (h->kind == HOME_REG) {
 		asm_imm(e->as, h->reg, 0);
-	} else if (reg->shared && !reg->is_str && h->kind == HOME_FRAME) {
-		asm_imm(e->as, R0, 0);
-		emit_opaque(e, R0, R2);
-		asm_store(e->as, 8, FP, h->off, R0);
+	} else if (h->kind == HOME_FRAME && e->kernel) {
+		for (uint32_t i = 0; i < n; i += 8)
+			asm_store(e->as, 8, FP, h->off + (int)i, R2);
 	} else if (h->kind != HOME_NONE) {
-		emit_zero(e, emit_mem(e, r, R1), reg->is_str ? reg->width : 8);
+		m = emit_mem(e, r, R1);
+		emit_zero(e, m, n);
 	}
+}
+
+static bool any_zero(const struct emit *e)
+{
+	for (uint32_t r = 0; !e->body && r < e->nregs; r++)
+		if (e->f->regs.v[r].shared)
+			return true;
+	return e->zero_regs_n > 0;
 }
 
 /*
@@ -169,6 +183,8 @@ static void zero(struct emit *e, uint32_t r)
  */
 static void zero_all(struct emit *e)
 {
+	if (e->kernel && any_zero(e))
+		emit_unknown_zero(e, R2);
 	for (uint32_t r = 0; !e->body && r < e->nregs; r++)
 		if (e->f->regs.v[r].shared)
 			zero(e, r);

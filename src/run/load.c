@@ -247,6 +247,25 @@ static int refused(struct session *s, struct kern_prog *p, int err,
 	return rc;
 }
 
+/* What a program costs at start: the verifier walks paths, not instructions. */
+static void say_cost(struct session *s, const struct kern_prog *p)
+{
+	struct bpf_prog_info info;
+	union bpf_attr attr;
+
+	if (!log_on(&s->c->log, LOG_RUN, 2))
+		return;
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)p->prog_fd;
+	attr.info.info = pointer(&info);
+	attr.info.info_len = sizeof(info);
+	if (!sysbpf(BPF_OBJ_GET_INFO_BY_FD, &attr))
+		log_say(&s->c->log, LOG_RUN, 2,
+			"%s: %u instructions, %u walked by the verifier",
+			p->probe->pp, p->code->ninsns, info.verified_insns);
+}
+
 int load_prog(struct session *s, struct kern_prog *p)
 {
 	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
@@ -297,6 +316,7 @@ int load_prog(struct session *s, struct kern_prog *p)
 	if (rc >= 0) {
 		p->prog_fd = rc;
 		rc = 0;
+		say_cost(s, p);
 	} else {
 		rc = refused(s, p, rc, &lo, btf, btf_fd, insns);
 	}

@@ -24,6 +24,8 @@ static const struct saying sayings[] = {
 	  "gave up checking it", "make loops shorter, or split the handler" },
 	{ "too many states", "the handler is too complex: the kernel gave up "
 	  "checking it", "make loops shorter, or split the handler" },
+	{ "jumps is too complex", "the handler is too complex: the kernel gave "
+	  "up checking it", "make loops shorter, or split the handler" },
 	{ "combined stack size", "the handler needs more stack than the "
 	  "kernel's 512 bytes", "use fewer or shorter strings "
 	  "(-DMAXSTRINGLEN=N)" },
