@@ -67,6 +67,13 @@ void debug_close(struct compile *c);
 void debug_find(struct debug_file *f, const struct debug_query *q,
 		debug_places *ret, int ret_near[2]);
 
+/*
+ * The line that the code at pc was compiled from, and its file as the compiler
+ * was given it. false: not known.
+ */
+bool debug_line(struct debug_file *f, uint64_t pc, const char **ret_file,
+		int *ret_line);
+
 /* "struct foo", "foo", "enum e", "int"; a "*" behind it. NULL: not there. */
 const struct ctype *debug_type(struct debug_file *f, const char *name);
 /* An enumerator of any enum outside of functions. */

@@ -287,3 +287,35 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 			ret->v[to++] = ret->v[i];
 	ret->n = to;
 }
+
+/* Lines are in order of address: the last one at or before pc is its own. */
+bool debug_line(struct debug_file *f, uint64_t pc, const char **ret_file,
+		int *ret_line)
+{
+	const struct libdw *dw = f->dw;
+	size_t lo = 0, hi;
+	Dwarf_Lines *lines;
+	Dwarf_Line *l;
+	Dwarf_Addr addr;
+	Dwarf_Die cu;
+
+	if (!debug_reopen(f) || !die_unit_at(f, pc, &cu) ||
+	    dw->dwarf_getsrclines(&cu, &lines, &hi))
+		return false;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		l = dw->dwarf_onesrcline(lines, mid);
+		if (!l || dw->dwarf_lineaddr(l, &addr))
+			return false;
+		if (addr <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	l = lo ? dw->dwarf_onesrcline(lines, lo - 1) : NULL;
+	if (!l || dw->dwarf_lineno(l, ret_line) || *ret_line <= 0)
+		return false;
+	*ret_file = dw->dwarf_linesrc(l, NULL, NULL);
+	return *ret_file != NULL;
+}

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/xalloc.h"
+#include "types/debug.h"
 #include "types/elf.h"
 
 enum {
@@ -28,6 +29,7 @@ struct mapping {
 
 struct file_syms {
 	elf_funcs funcs; /* by address, so by offset within a segment */
+	const char *path; /* by which it was read */
 	bool unread;
 };
 
@@ -287,6 +289,7 @@ static void read_file(struct symbol_book *b, int pid, const struct mapping *m)
 		if (!f)
 			continue;
 		elf_find_funcs(b->c, f, "*", &m->syms->funcs);
+		m->syms->path = paths[i];
 		elf_close_file(f);
 		return;
 	}
@@ -329,4 +332,15 @@ void symbol_of_process(struct symbol_book *b, int pid, uint64_t addr,
 	ret->name = fn->name;
 	ret->off = at - fn->offset;
 	ret->size = fn->size;
+	ret->file = m->syms->path;
+	ret->linked = fn->addr + ret->off;
+}
+
+bool symbol_line(struct symbol_book *b, const struct symbol *s,
+		 const char **ret_file, int *ret_line)
+{
+	const char *why;
+	struct debug_file *f = s->file ? debug_open(b->c, s->file, &why) : NULL;
+
+	return f && debug_line(f, s->linked, ret_file, ret_line);
 }

@@ -15,6 +15,10 @@ struct symbol {
 	const char *module; /* "kernel", a module's name, a file's path; NULL */
 	uint64_t off, size; /* from the function's start; its size, 0 unknown */
 	uint64_t base_off;  /* user: from the file's start, without a name */
+	/* Of a named one in a process: the file, as it could be opened, and the
+	 * address as it was linked there. */
+	const char *file;
+	uint64_t linked;
 };
 
 struct symbol_book;
@@ -35,5 +39,11 @@ void symbol_of_kernel(struct symbol_book *b, uint64_t addr,
 void symbol_use_process(struct symbol_book *b, int pid);
 void symbol_of_process(struct symbol_book *b, int pid, uint64_t addr,
 		       struct symbol *ret);
+/*
+ * The source line of a symbol of a process, from its program's debug
+ * information; false: that is not there, or says nothing of the place.
+ */
+bool symbol_line(struct symbol_book *b, const struct symbol *s,
+		 const char **ret_file, int *ret_line);
 
 #endif

@@ -12,8 +12,9 @@
 
 #include "types/symbol.h"
 
-enum { SYM_NAME, SYM_DATA, SYM_MODULE };
-enum { LINE_WHOLE, LINE_BRIEF };
+/* What __sym_text() is asked for, and how __syms_text() writes a line. */
+enum { SYM_NAME, SYM_DATA, SYM_MODULE, SYM_FILELINE, SYM_FILE, SYM_LINE };
+enum { LINE_WHOLE, LINE_BRIEF, LINE_SOURCE };
 
 static const int64_t KERNEL = -1; /* instead of a process id */
 
@@ -64,13 +65,18 @@ static void look_up(struct vm *vm, int64_t pid, uint64_t addr,
 }
 
 /* "name+0x1a/0x30 [module]"; where there is no name, what helps to find it. */
-static void add_data(struct vm *vm, const struct symbol *s)
+static void add_data(struct vm *vm, const struct symbol *s, bool source)
 {
+	const char *file;
+	int line;
+
 	if (s->name && s->size)
 		text_addf(&vm->text, "%s+0x%" PRIx64 "/0x%" PRIx64, s->name,
 			  s->off, s->size);
 	else if (s->name)
 		text_addf(&vm->text, "%s+0x%" PRIx64, s->name, s->off);
+	if (s->name && source && symbol_line(book(vm), s, &file, &line))
+		text_addf(&vm->text, " at %s:%d", file, line);
 	if (s->module && s->name)
 		text_addf(&vm->text, " [%s]", s->module);
 	else if (s->module)
@@ -78,18 +84,33 @@ static void add_data(struct vm *vm, const struct symbol *s)
 			  s->base_off);
 }
 
+static void add_source(struct vm *vm, int64_t what, const char *file, int line)
+{
+	if (what != SYM_LINE)
+		text_addf(&vm->text, "%s", file);
+	if (what == SYM_FILELINE)
+		text_addf(&vm->text, ":");
+	if (what != SYM_FILE)
+		text_addf(&vm->text, "%d", line);
+}
+
 static uint64_t sym_text(struct vm *vm, const struct builtin_call *b)
 {
 	uint64_t addr = (uint64_t)barg_num(vm, b, 0);
 	int64_t pid = barg_num(vm, b, 1), what = barg_num(vm, b, 2);
 	struct symbol s;
+	const char *file;
+	int line;
 
 	if (pid != KERNEL)
 		symbol_use_process(book(vm), (int)pid);
 	look_up(vm, pid, addr, &s);
 	vm->text.n = 0;
 	if (what == SYM_DATA && (s.name || s.module))
-		add_data(vm, &s);
+		add_data(vm, &s, false);
+	else if (what >= SYM_FILELINE &&
+		 symbol_line(book(vm), &s, &file, &line))
+		add_source(vm, what, file, line);
 	else if (what == SYM_NAME && s.name)
 		text_addf(&vm->text, "%s", s.name);
 	else if (what == SYM_MODULE)
@@ -112,7 +133,7 @@ static void add_line(struct vm *vm, uint64_t addr, const struct symbol *s,
 		text_addf(&vm->text, " : ");
 	else if (s->module)
 		text_addf(&vm->text, " ");
-	add_data(vm, s);
+	add_data(vm, s, style == LINE_SOURCE);
 	text_addf(&vm->text, "\n");
 }
 
