@@ -42,6 +42,7 @@ struct diags;
 struct arena;
 struct diag;
 
+/* Empty; it and all messages live as long as the arena. */
 struct diags *diags_new(struct arena *a);
 /*
  * Adds a message. The format and its argument types are the row's in diag.def.

@@ -320,7 +320,9 @@ struct file {
 	VEC(struct node *) embedded;
 };
 
+/* All else zero: no type, no operands. */
 struct node *node_new(struct arena *a, enum node_kind k, struct span at);
+/* As --dump=ast has it (ast.def); static text. */
 const char *node_kind_name(enum node_kind k);
 /* Deep copy; sema's fields are copied as they are. */
 struct node *node_clone(struct arena *a, const struct node *n);

@@ -91,6 +91,7 @@ struct pp {
 	VEC(struct cond) conds; /* innermost last */
 };
 
+/* At the start of src. m: the library's macros, which outlive pp. */
 void pp_init(struct pp *pp, struct compile *c, struct macros *m,
 	     const struct source *src);
 /* Mistakes are reported here and come as a junk token. */

@@ -128,6 +128,8 @@ struct code_btf {
 	void *func_info, *line_info;
 	uint32_t nfuncs, nlines;
 };
+/* NULL: no places to tell of and no subprograms: the code loads without it. In
+ * c's arena. */
 struct code_btf *gen_btf(struct compile *c, const struct gen *g,
 			 const struct code *code);
 

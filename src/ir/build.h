@@ -70,6 +70,7 @@ struct build {
 
 /* --- build.c: emission ---------------------------------------------------- */
 
+/* Empty and in no function yet: block_start() lays it out. */
 struct ir_block *block_new(struct build *b);
 /* Starts emitting into blk, which is laid out next. */
 void block_start(struct build *b, struct ir_block *blk);

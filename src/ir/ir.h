@@ -41,6 +41,7 @@ struct op_info {
 	uint32_t flags;
 	const char *doc;
 };
+/* Its row in op.def; never NULL. */
 const struct op_info *op_info(enum ir_op op);
 
 /* An operand: a register, a number, or a string literal. */
@@ -218,6 +219,7 @@ struct ir_live {
 	unsigned words;
 	uint64_t **in, **out; /* by block id */
 };
+/* Needs ir_number(); of no use any more after the function was changed. */
 struct ir_live *ir_liveness(struct arena *a, const struct ir_func *f);
 
 #endif

@@ -20,6 +20,8 @@ struct text {
 	char *s;
 	size_t n, cap;
 };
+/* Append n bytes, or what a format gives; s grows and ends in a NUL that n does
+ * not count. free(t->s) in the end. */
 void text_add(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

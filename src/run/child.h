@@ -16,6 +16,7 @@ struct child {
 	int status;	/* of wait, when ended and ours */
 };
 
+/* No process. */
 void child_init(struct child *ch);
 /* -c: forks; the process waits for child_release() before it runs cmd. 0, or
  * a negative errno. */

@@ -13,6 +13,7 @@ struct preempt_facts {
 	char built;	     /* its configuration: 'n'one, 'v'oluntary, 0 */
 };
 
+/* May a handler of such a kernel be preempted? Where nothing tells: yes. */
 bool preempt_may(const struct preempt_facts *f);
 /* Of this kernel. Takes a millisecond or two where only the configuration
  * tells. */

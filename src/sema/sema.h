@@ -224,6 +224,7 @@ struct text {
 	size_t n;
 	FILE *f;
 };
+/* Writes to t->f until text_close(). */
 void text_open(struct text *t);
 /* In c's arena. */
 const char *text_close(struct compile *c, struct text *t);
@@ -247,6 +248,8 @@ struct near_names {
 	const char *name[8];
 	unsigned dist[8];
 };
+/* Keeps the nearest; equal distances by alphabet. Then "a, b, c", in c's arena:
+ * "" when there is none. */
 void near_names_add(struct near_names *nn, const char *name);
 const char *near_names_text(struct compile *c, const struct near_names *nn);
 /*

@@ -16,6 +16,7 @@
 
 struct live;
 
+/* size: elements; 0 of a scalar. live_free() accepts NULL. */
 struct live *live_new(const struct plan_global *g, uint32_t size);
 void live_free(struct live *l);
 /* Another capacity: settled_limit(). */

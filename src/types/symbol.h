@@ -23,6 +23,7 @@ struct symbol {
 
 struct symbol_book;
 
+/* Nothing is read before the first question. free: NULL is accepted. */
 struct symbol_book *symbol_book_new(struct compile *c);
 void symbol_book_free(struct symbol_book *b);
 

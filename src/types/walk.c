@@ -22,8 +22,6 @@ void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type)
 {
 	*w = (struct walk){.c = c, .a = a, .full = type, .is_user = a->user};
-	/* Steps that are there ended at a place if the last did not load. */
-	w->is_place = a->steps.n && !vec_last(&a->steps).load;
 	w->type = ctype_strip(type);
 	/* A last step that does not load has left an address of the thing. */
 	w->is_place = a->steps.n && !vec_last(&a->steps).load;

@@ -31,6 +31,7 @@ struct walk {
 	bool is_user;	/* the place is in user space */
 	uint8_t bit_off, bit_size, word; /* of the member at hand, if bits */
 };
+/* At what `a` gives so far, which is of this type; steps are added to `a`. */
 void walk_start(struct walk *w, struct compile *c, struct access *a,
 		const struct ctype *type);
 /*
