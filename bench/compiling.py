@@ -244,6 +244,13 @@ def warnings(n):
 
 
 @shape
+def printed_at_the_end(n):
+    """Globals that nobody reads."""
+    yield '\n'.join(f'global g{i}' for i in range(n))
+    yield 'probe begin {\n' + '\n'.join(f'g{i} = {i}' for i in range(n)) + '}'
+
+
+@shape
 def parameters(n):
     yield 'function f(' + ', '.join(f'p{i}' for i in range(n))
     yield ') { return p0 }\nprobe begin { println(f('

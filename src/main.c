@@ -47,8 +47,11 @@ struct passes {
 
 /* --- sources ------------------------------------------------------------- */
 
-/* A longer script is none: tally /dev/zero would take all memory. */
-enum { SCRIPT_MAX = 64 << 20 };
+/*
+ * A longer script is none: tally /dev/zero would take all memory. 16 MiB are
+ * half a million lines, which take 3 s to compile.
+ */
+enum { SCRIPT_MAX = 16 << 20 };
 
 /*
  * Named as it was given: messages show the path the user knows. NULL: the
@@ -69,6 +72,12 @@ static struct source *source_file(struct compile *c, const char *path)
 	rc = fd < 0 ? -errno : slurp(c->a, fd, SCRIPT_MAX, &text, &n);
 	if (fd > STDIN_FILENO)
 		close(fd);
+	if (rc == -EFBIG) {
+		fprintf(stderr, "tally: '%s' is longer than %d MiB, which is "
+			"the most that a script can have\n", path,
+			SCRIPT_MAX >> 20);
+		return NULL;
+	}
 	if (rc) {
 		fprintf(stderr, "tally: cannot read '%s': %s\n", path,
 			strerror(-rc));

@@ -3,6 +3,8 @@
 #include "base/slurp.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -10,8 +12,15 @@
 int slurp(struct arena *a, int fd, size_t max, char **ret, size_t *ret_n)
 {
 	size_t n = 0, cap = 64 << 10;
-	char *buf = arena_alloc(a, cap);
+	struct stat st;
+	char *buf;
 	ssize_t k;
+
+	/* A byte for the NUL, one to see the end; sizes of /proc are 0. */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (uint64_t)st.st_size < max)
+		cap = (size_t)st.st_size + 2;
+	buf = arena_alloc(a, cap);
 
 	for (;;) {
 		/* One byte stays free for the NUL. */

@@ -148,15 +148,15 @@ static enum type parse_type(struct parser *p)
 	fail(p, "'string' or 'long'");
 }
 
-static void parse_param(struct parser *p, struct decl_function *f)
+static void parse_param(struct parser *p, struct decl_function *f,
+			struct map *names)
 {
 	struct token t = need(p, T_IDENT, "identifier");
 	struct decl_param param = {.name = t.span.text, .span = t.span};
 
-	for (unsigned i = 0; i < f->params.n; i++) {
-		if (f->params.v[i].name == param.name)
-			fail_as(p, PARAM_TWICE, &t.span);
-	}
+	if (map_has(names, param.name))
+		fail_as(p, PARAM_TWICE, &t.span);
+	map_set(names, param.name, f);
 	if (eat(p, T_COLON))
 		param.type = parse_type(p);
 	vec_push(p->c->a, &f->params, param);
@@ -165,11 +165,13 @@ static void parse_param(struct parser *p, struct decl_function *f)
 /* Parentheses are needed also without parameters. */
 static void parse_params(struct parser *p, struct decl_function *f)
 {
+	struct map *names = map_new(p->c->a);
+
 	need(p, T_LPAREN, "'('");
 	if (eat(p, T_RPAREN))
 		return;
 	do
-		parse_param(p, f);
+		parse_param(p, f, names);
 	while (eat(p, T_COMMA));
 	need(p, T_RPAREN, "',' or ')'");
 }

@@ -2,11 +2,11 @@
 /* process("PATH"), process(PID), process, .library("LIB"): which files. */
 #include "probe/uprobe.h"
 
-#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "types/files.h"
 #include "types/glob.h"
 
 /* What a point says of its file, whichever pattern it came by. */
@@ -105,7 +105,6 @@ static int programs(struct compile *c, const struct match *m,
 		    const struct file_spec *s, name_vec *ret)
 {
 	const char *name, *path;
-	glob_t g;
 
 	if (!s->process) {
 		path = target_program(c);
@@ -131,12 +130,11 @@ static int programs(struct compile *c, const struct match *m,
 	 * below the root of another process nothing is searched.
 	 */
 	if (strpbrk(name, "*?[")) {
-		if (!glob(name, 0, NULL, &g))
-			for (size_t i = 0; i < g.gl_pathc; i++)
-				vec_push(c->a, ret,
-					 arena_strdup(c->a, g.gl_pathv[i]));
-		globfree(&g);
-		return 0;
+		if (!files_glob(c->a, name, ret))
+			return 0;
+		return family_refuse(c, m, "the pattern '%s' goes through more "
+				     "than %d files and folders: name some of "
+				     "the folders", name, FILES_GLOB_MAX);
 	}
 	path = search_below(c, name, s->root);
 	if (!path)

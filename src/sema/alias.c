@@ -319,6 +319,8 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 			p->span = x->decl->points.v[0]->span;
 		p->cond = and_conditions(x->c, NULL, pt->cond);
 		p->body = make_body(x, link);
+		/* blocks of aliases are copied: deep chains count more */
+		x->s->steps += link ? link->depth : 0;
 		if (!x->listing || link)
 			p->derivation = make_derivation(x, link);
 	}

@@ -3,7 +3,7 @@
  * Globals of the script that are written and never read are printed when the
  * session ends, by an end probe made here, in order of first reference.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "sema/sema.h"
 
@@ -220,39 +220,36 @@ static struct probe *end_probe(struct sema *s, const struct span *at)
 	return p;
 }
 
+/* No two have the same: it counts references. */
+static int by_reference(const void *pa, const void *pb)
+{
+	const struct var *a = *(struct var *const *)pa;
+	const struct var *b = *(struct var *const *)pb;
+
+	return a->ref_order < b->ref_order ? -1 : a->ref_order > b->ref_order;
+}
+
 void autoprint_add(struct sema *s)
 {
 	struct auto_print ap = {.s = s, .c = s->c};
 	struct program *p = s->p;
-	struct var *next;
-	unsigned i, after = 0;
+	var_list shown_vars = {0};
+	unsigned i;
 
-	if (s->c->set.no_autoprint)
+	for (i = 0; !s->c->set.no_autoprint && i < p->globals.n; i++)
+		if (is_shown(p->globals.v[i]) && p->globals.v[i]->ref_order)
+			vec_push(s->c->a, &shown_vars, p->globals.v[i]);
+	if (!shown_vars.n)
 		return;
-	do {
-		/* The one that was referenced first after the last printed. */
-		next = NULL;
-		for (i = 0; i < p->globals.n; i++) {
-			struct var *v = p->globals.v[i];
-
-			if (is_shown(v) && v->ref_order > after &&
-			    (!next || v->ref_order < next->ref_order))
-				next = v;
-		}
-		if (!next)
-			break;
-		after = next->ref_order;
-		ap.at = next->span;
-		if (!ap.p)
-			ap.p = end_probe(s, &next->span);
-		if (!ap.p)
-			return;
-		append(&ap, ap.p->body, print_one(&ap, next));
-	} while (next);
+	qsort(shown_vars.v, shown_vars.n, sizeof(*shown_vars.v), by_reference);
+	ap.p = end_probe(s, &shown_vars.v[0]->span);
 	if (!ap.p)
 		return;
-	for (i = 0; i < p->globals.n; i++) /* later passes must keep them */
-		if (is_shown(p->globals.v[i]))
-			p->globals.v[i]->is_read = true;
+	for (i = 0; i < shown_vars.n; i++) {
+		ap.at = shown_vars.v[i]->span;
+		append(&ap, ap.p->body, print_one(&ap, shown_vars.v[i]));
+	}
+	for (i = 0; i < shown_vars.n; i++) /* later passes must keep them */
+		shown_vars.v[i]->is_read = true;
 	vec_push(s->c->a, &p->probes, ap.p);
 }

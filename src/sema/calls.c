@@ -13,6 +13,7 @@ struct calls {
 	struct compile *c;
 	edge_list *to, *from; /* callees and callers, by function.index */
 	unsigned at;          /* whose body is walked */
+	unsigned *noted;      /* by function.index: 1 + the last caller noted */
 };
 
 /* Each pair once, so that the counts are right. */
@@ -20,18 +21,14 @@ static void note_call(struct node *n, void *ctx)
 {
 	struct calls *k = ctx;
 	struct function *f;
-	unsigned i;
 
 	if (n->kind != N_CALL)
 		return;
 	for (f = n->u.call.fn; f; f = f->overload) {
-		edge_list *l = &k->to[k->at];
-
-		for (i = 0; i < l->n && l->v[i] != f->index; i++)
+		if (k->noted[f->index] == k->at + 1)
 			continue;
-		if (i < l->n)
-			continue;
-		vec_push(k->c->a, l, f->index);
+		k->noted[f->index] = k->at + 1;
+		vec_push(k->c->a, &k->to[k->at], f->index);
 		vec_push(k->c->a, &k->from[f->index], k->at);
 	}
 }
@@ -89,6 +86,7 @@ struct call_order calls_order(struct compile *c, struct program *p)
 
 	k.to = arena_array(c->a, edge_list, n + 1);
 	k.from = arena_array(c->a, edge_list, n + 1);
+	k.noted = arena_array(c->a, unsigned, n + 1);
 	o.v = arena_array(c->a, unsigned, n + 1);
 	for (k.at = 0; k.at < n; k.at++)
 		walk_nodes(p->functions.v[k.at]->body, note_call, &k);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -52,10 +53,16 @@ struct tapset {
 static int read_text(struct compile *c, const char *path, char **ret,
 		     size_t *ret_len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	/* a pipe that nobody writes to must not stop us */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	}
 	rc = slurp(c->a, fd, FILE_MAX, ret, ret_len);
 	close(fd);
 	return rc;
@@ -109,7 +116,8 @@ static void add_dir(struct tapset *t, const char *dir)
 			continue;
 		if (rc) {
 			complain(t->c, LIBRARY_DIR, NULL, f.name,
-				 strerror(-rc));
+				 rc == -ENOTSUP ? "not a regular file"
+						: strerror(-rc));
 			continue;
 		}
 		f.text = text;
@@ -119,6 +127,17 @@ static void add_dir(struct tapset *t, const char *dir)
 			scan_names(f.text, f.len, add_name, t);
 	}
 	free(list);
+}
+
+/* The same directory again brings the same names again. */
+static bool named_before(const struct compile *c, unsigned i)
+{
+	const char *dir = c->set.include_dirs.v[i];
+
+	for (unsigned k = 0; k < i; k++)
+		if (!strcmp(c->set.include_dirs.v[k], dir))
+			return true;
+	return false;
 }
 
 struct tapset *tapset_new(struct compile *c)
@@ -132,7 +151,8 @@ struct tapset *tapset_new(struct compile *c)
 	 */
 	t->c = c;
 	for (i = 0; i < c->set.include_dirs.n; i++)
-		add_dir(t, c->set.include_dirs.v[i]);
+		if (!named_before(c, i))
+			add_dir(t, c->set.include_dirs.v[i]);
 	t->first_embedded = t->files.n;
 	for (i = 0; i < embedded_nfiles; i++) {
 		const struct embedded_file *e = &embedded_files[i];

@@ -3,12 +3,14 @@
 #include "test.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/compile.h"
 #include "base/settings.h"
 #include "types/elf.h"
+#include "types/files.h"
 #include "types/glob.h"
 
 /* Found by name below; the two names share an address. */
@@ -116,4 +118,27 @@ TEST(globs)
 	CHECK(!name_glob("?", ""));
 	CHECK(!name_glob("", "a"));
 	CHECK(name_glob("*aab", "aaaaaaab"));
+}
+
+/* The same as libc finds, which has no limit. */
+TEST(patterns_of_files)
+{
+	static const char *const patterns[] = {
+		"/bin/l?", "/usr/*/[k-m]s", "/etc/pass*", "/proc/self/ex*",
+		"/etc//*.conf", "/no/such/*", "/*/", "/proc/self/.*", "*",
+	};
+	struct compile *c = compile_new();
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		name_vec got = {0};
+		glob_t want = {0};
+
+		CHECK_EQ(files_glob(c->a, patterns[i], &got), 0);
+		glob(patterns[i], 0, NULL, &want);
+		CHECK_EQ(got.n, want.gl_pathc);
+		for (unsigned k = 0; k < got.n && k < want.gl_pathc; k++)
+			CHECK_STR(got.v[k], want.gl_pathv[k]);
+		globfree(&want);
+	}
+	compile_free(c);
 }
