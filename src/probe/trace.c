@@ -198,11 +198,36 @@ static int no_args(struct compile *c, const struct trace *t, struct node *n)
 	return -1;
 }
 
+/*
+ * The library makes one point of the end of requests and that of bios: $bio is
+ * good for both. A request stands for its first one.
+ */
+static const char *stand_in(struct compile *c, const struct trace *t,
+			    struct node *n)
+{
+	struct target_part first = {
+		.kind = TP_MEMBER, .member = str_internz(c->str, "bio"),
+		.span = n->span,
+	};
+	__typeof__(n->u.target.parts) old = n->u.target.parts;
+	unsigned i;
+
+	if (strcmp(t->name, "block_rq_complete") ||
+	    strcmp(n->u.target.name, "$bio"))
+		return n->u.target.name;
+	n->u.target.name = str_internz(c->str, "$rq");
+	memset(&n->u.target.parts, 0, sizeof(n->u.target.parts));
+	vec_push(c->a, &n->u.target.parts, first);
+	for (i = 0; i < old.n; i++)
+		vec_push(c->a, &n->u.target.parts, old.v[i]);
+	return n->u.target.name;
+}
+
 static int target_trace(struct compile *c, struct probe *p, struct node *n,
 			bool quiet)
 {
 	const struct trace *t = p->data;
-	const char *name = n->u.target.name;
+	const char *name = stand_in(c, t, n);
 	const struct ctype *args;
 
 	if (*name == '@')
