@@ -559,6 +559,7 @@ void fold_program(struct sema *s)
 		round_over(&x);
 		fold_all(&x);
 	}
+	sink_prologues(s, x.e);
 	count_all(p);
 	drop_functions(&x);
 	drop_probes(&x);

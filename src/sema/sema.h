@@ -192,6 +192,12 @@ void never_settle(struct sema *s);
 void fold_node(struct compile *c, struct node *n);
 /* Folding, dead branches, elision with its warnings; empty probes are gone. */
 void fold_program(struct sema *s);
+/* --- sink.c */
+struct all_effects;
+/* Computes what the library prepares behind the tests that handlers begin with.
+ * Variables are resolved, indices final. */
+void sink_prologues(struct sema *s, const struct all_effects *e);
+
 /* Locals that are neither read nor written; parameters stay. (elide.c) */
 void drop_locals(struct var **v, unsigned *n);
 /* Number that a folded expression is, or false. */
