@@ -174,8 +174,9 @@ static void finish(struct lexer *lx, struct token *t, enum tok_kind kind,
 		finish((lx), (t), TOK_JUNK, T_JUNK);                           \
 		(t)->reported = true;                                          \
 		if (!(lx)->quiet)                                              \
-			complain((lx)->c, diag_id,                             \
-				 &(t)->span __VA_OPT__(, ) __VA_ARGS__);       \
+			(lx)->last = complain((lx)->c, diag_id,                \
+					      &(t)->span __VA_OPT__(, )        \
+						  __VA_ARGS__);                \
 	} while (0)
 
 /* Blanks and comments; true when there were any. */
@@ -394,6 +395,11 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 	}
 	if (n < 1 || n > set->args.n) {
 		junk(lx, t, ARG_RANGE, set->args.n);
+		/* [1-0] is the reference's text, and says little */
+		if (!lx->quiet && !set->args.n)
+			diag_help(lx->c->diag, lx->last,
+				  "arguments stand behind the script; there are "
+				  "none");
 		return true;
 	}
 	/* For the warning about arguments that nothing used. */

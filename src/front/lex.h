@@ -38,6 +38,7 @@ struct token {
 };
 
 struct lexer {
+	struct diag *last; /* of the junk that was explained last */
 	/*
 	 * Reads one source, or, while pasting, one argument's text and then on
 	 * in it.

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "base/map.h"
+#include "front/foreign.h"
 
 /* expression: in the middle of one, where the message differs. */
 struct node *parse_embedded(struct parser *p, bool expression)
@@ -224,6 +225,23 @@ static void parse_private(struct parser *p)
 	parse_globals(p, true);
 }
 
+/* People come from other tracers; those have other words for the same. */
+static void no_declaration(struct parser *p)
+{
+	static const char what[] =
+		"'probe', 'global', 'private', 'function', or '%{'";
+	const struct token *t = peek(p);
+	const char *instead = NULL;
+
+	if (t->id == T_IDENT && !t->reported)
+		instead = foreign_point(p->c->a, &t->span);
+	if (!instead)
+		fail(p, what);
+	diag_help(p->c->diag, complain(p->c, EXPECTED, &t->span, what), "%s",
+		  instead);
+	give_up(p);
+}
+
 /* One declaration; leaves by longjmp when it is wrong. */
 void parse_declaration(struct parser *p)
 {
@@ -245,6 +263,6 @@ void parse_declaration(struct parser *p)
 		vec_push(p->c->a, &p->file->embedded, parse_embedded(p, false));
 		break;
 	default:
-		fail(p, "'probe', 'global', 'private', 'function', or '%{'");
+		no_declaration(p);
 	}
 }
