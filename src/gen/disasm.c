@@ -10,6 +10,7 @@ static const char *const helper_names[] = {
 	[7] = "get_prandom_u32", [8] = "get_smp_processor_id",
 	[14] = "get_current_pid_tgid", [15] = "get_current_uid_gid",
 	[16] = "get_current_comm", [35] = "get_current_task",
+	[55] = "perf_event_read_value",
 	[112] = "probe_read_user", [113] = "probe_read_kernel",
 	[114] = "probe_read_user_str", [115] = "probe_read_kernel_str",
 	[118] = "jiffies64", [131] = "ringbuf_reserve",

@@ -19,6 +19,7 @@ enum kernel_helper {
 	KH_PID_TGID = 14,
 	KH_UID_GID = 15,
 	KH_COMM = 16,
+	KH_PERF_READ = 55,
 	KH_TASK = 35,
 	KH_GET_STACK = 67,
 	KH_READ_USER = 112,
@@ -113,6 +114,8 @@ void isel_builtin(struct emit *e);
 bool isel_task(struct emit *e);
 /* isel_stack.c: stacks; likewise */
 bool isel_stack(struct emit *e);
+/* isel_perf.c: perf counters; likewise */
+bool isel_perf(struct emit *e);
 /* isel_text.c: built-ins about strings and memory */
 void isel_text(struct emit *e);
 /* False: only the host can call this built-in with these operands. */

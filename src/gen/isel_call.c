@@ -269,6 +269,7 @@ static bool from_event(struct emit *e)
 	case BI_EGID:
 	case BI_PEXECNAME:
 	case BI_USER_MODE:
+	case BI_PERF_READ:
 		isel_host(e);
 		return true;
 	default:
@@ -281,7 +282,7 @@ void isel_builtin(struct emit *e)
 	if (from_event(e))
 		return;
 	if (who(e) || when(e) || session(e) || isel_task(e) ||
-	    isel_stack(e)) {
+	    isel_stack(e) || isel_perf(e)) {
 		emit_ok(e);
 		return;
 	}

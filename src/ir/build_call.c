@@ -259,6 +259,10 @@ static void builtin_fails(struct build *b, struct ir_ins *i)
 	case BI_RANDINT:
 		emit_fail(b, i, "range too wide");
 		return;
+	case BI_PERF_READ:
+		emit_fail(b, i, "too many threads read perf counters, "
+			  "check MAXMAPENTRIES");
+		return;
 	default: /* host only: the machine has the text */
 		emit_fail(b, i, NULL);
 	}

@@ -119,6 +119,10 @@ static uint32_t temporaries(const struct ir_func *f, const struct ir_ins *i)
 	}
 	for (unsigned k = 0; k < i->nargs; k++)
 		n += val_width(f, &i->args[k]) + 8;
+	/* all counts and an account */
+	if (i->builtin && i->builtin->id >= BI_PERF_READ &&
+	    i->builtin->id <= BI_PERF_DROP)
+		n += 64 + 2 * 8 * COUNTERS_MAX;
 	return n;
 }
 
@@ -560,6 +564,29 @@ static void plan_areas(struct planner *k)
 	}
 }
 
+/* Accounts are bounded as arrays are: a full map is told to the script. */
+static void plan_counters(struct planner *k)
+{
+	uint32_t n = k->ir->prog->counters.n;
+	struct plan_map events = {
+		.name = "perf_events", .kind = PM_PERF_EVENTS, .key_size = 4,
+		.value_size = 4, .max_entries = n * k->p->ncpus,
+	};
+	struct plan_map accounts = {
+		.name = "perf_accounts", .kind = PM_HASH, .key_size = 8,
+		.value_size = (uint32_t)sizeof(struct perf_account) + 8 * n,
+		.max_entries =
+			(uint32_t)k->c->set.limit[LIMIT_MAXMAPENTRIES],
+	};
+
+	k->p->perf_map = k->p->accounts_map = UINT32_MAX;
+	/* an event file says what they are at */
+	if (!n || k->c->set.runtime == RUNTIME_VM)
+		return;
+	k->p->perf_map = add_map(k, events);
+	k->p->accounts_map = add_map(k, accounts);
+}
+
 /*
  * nrows is rounded up to a power of two, so that a program finds its row with a
  * mask the verifier understands.
@@ -582,6 +609,7 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 	plan_areas(&k);
 	for (unsigned i = 0; i < p->nglobals; i++)
 		ok &= plan_one(&k, ir->prog->globals.v[i]);
+	plan_counters(&k);
 	place_hot(&k);
 	plan_rows(&k);
 	return ok && plan_fits(c, p) ? p : NULL;

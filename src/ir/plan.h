@@ -43,7 +43,11 @@ struct control {
 	uint64_t stamp;		/* of the last plain element made */
 	uint64_t vain;		/* monotonic ns: a full wait for a lock ended
 				 * in vain; gen/isel_lock.c */
-	uint64_t pad2[4];
+	/* Perf counters (gen/isel_perf.c): times that a thread ran or read
+	 * where they could not be had; threads that found no room at their
+	 * beginning. */
+	uint64_t perf_gaps, perf_late;
+	uint64_t pad2[2];
 	/* A line each, lock[group][0]: 0 or LOCK_HOST if it is tally's, and in
 	 * the low half 1 + the CPU of the holder; [1]: how many waited for it
 	 * in vain. */
@@ -72,6 +76,7 @@ enum map_kind {
 	PM_HASH,	/* preallocated */
 	PM_PERCPU_HASH, /* preallocated */
 	PM_BANKS,	/* ARRAY_OF_MAPS of 2 maps of `inner` kind */
+	PM_PERF_EVENTS,	/* PERF_EVENT_ARRAY */
 };
 
 /* A map to be made. The four areas have key_size 4 and one element. */
@@ -94,6 +99,19 @@ struct plan_key {
 struct plain_value {
 	uint64_t stamp;	  /* order of creation, from control.stamp */
 	uint8_t value[];  /* int64_t, or string of the global's width */
+};
+
+/*
+ * What a thread has counted of the perf counters; gen/isel_perf.c. The key is
+ * its number, in 8 bytes.
+ */
+struct perf_account {
+	uint64_t state; /* 0: does not run, 1 + CPU: runs there, or below */
+	uint64_t base[]; /* by number of the counter, program.counters */
+};
+enum {
+	PERF_ACCOUNT_GAP = -1, /* runs, uncounted */
+	PERF_ACCOUNT_NEW = -2, /* runs, is to be begun */
 };
 
 /*
@@ -189,6 +207,9 @@ struct plan {
 	uint32_t rodata_size, rodata_cap;
 	struct map *rodata_at;	      /* where each literal is */
 	uint32_t ring_bytes;
+	/* Of @perf: an event for each counter (by number) and CPU; accounts.
+	 * UINT32_MAX: no counters. */
+	uint32_t perf_map, accounts_map;
 	bool early;		      /* some aggregate may ask for drains */
 	uint64_t total_bytes;	      /* kernel memory of all maps */
 	uint64_t host_bytes;	      /* totals, when all arrays are full */

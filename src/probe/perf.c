@@ -23,14 +23,6 @@
 /* events; what systemtap and perf use for perf.type().config() */
 enum { DEFAULT_PERIOD = 1000000 };
 
-/* struct probe.data */
-struct sampler {
-	uint32_t type;
-	uint64_t config;
-	uint64_t every; /* counts, or samples a second */
-	bool is_freq;
-};
-
 /* The caller fills in the event. */
 static struct sampler *sampler_probe(struct compile *c, const struct match *m,
 				     probe_list *out)
@@ -69,6 +61,15 @@ static int expand_profile(struct compile *c, const struct match *m,
 	return 0;
 }
 
+int perf_check_type(struct compile *c, const struct match *m)
+{
+	/* attr.type has 32 bits */
+	if (m->arg[1]->num >= 0 && m->arg[1]->num <= UINT32_MAX)
+		return 0;
+	family_refuse(c, m, "invalid perf type");
+	return -1;
+}
+
 static int expand_perf(struct compile *c, const struct match *m,
 		       probe_list *out)
 {
@@ -83,9 +84,8 @@ static int expand_perf(struct compile *c, const struct match *m,
 						 ? "invalid perf sample count"
 						 : "invalid perf frequency");
 	}
-	/* attr.type has 32 bits */
-	if (m->arg[1]->num < 0 || m->arg[1]->num > UINT32_MAX)
-		return family_refuse(c, m, "invalid perf type");
+	if (perf_check_type(c, m))
+		return -1;
 	s = sampler_probe(c, m, out);
 	s->type = m->arg[1]->num;
 	s->config = m->arg[2]->num;
@@ -96,19 +96,18 @@ static int expand_perf(struct compile *c, const struct match *m,
 
 /* --- attaching ------------------------------------------------------------ */
 
-/*
- * What perf_event_open(2) refuses depends on the event's kind as much as on the
- * error.
- */
-static const char *explain(struct compile *c, const struct sampler *s, int err,
-			   unsigned cpu)
+const char *perf_explain(struct compile *c, const struct sampler *s, int err,
+			 unsigned cpu)
 {
 	if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV) {
-		if (s->type != PERF_TYPE_SOFTWARE)
-			return "this machine has no such hardware counter "
-			       "(virtual machines often have none); use "
-			       "perf.sw.cpu_clock or timer.profile";
-		return "the kernel has no such software event";
+		if (s->type == PERF_TYPE_SOFTWARE)
+			return "the kernel has no such software event";
+		return arena_printf(
+		    c->a, "this machine has no such hardware counter (virtual "
+		    "machines often have none); use %s", s->every ?
+		    "perf.sw.cpu_clock or timer.profile" :
+		    "what the kernel counts: perf.sw.task_clock, "
+		    "perf.sw.page_faults, perf.sw.context_switches");
 	}
 	if (err == -EACCES || err == -EPERM)
 		return "not allowed to open perf events: run as root, or with "
@@ -123,13 +122,17 @@ static const char *explain(struct compile *c, const struct sampler *s, int err,
 			    strerror(-err));
 }
 
-/* One CPU, all processes: pid -1. */
-static int open_one(struct perf_event_attr *attr, unsigned cpu, int prog_fd)
+int perf_open(struct perf_event_attr *attr, unsigned cpu)
 {
 	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1,
 			      PERF_FLAG_FD_CLOEXEC);
 
-	return family_start_event(fd < 0 ? -errno : fd, prog_fd);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_one(struct perf_event_attr *attr, unsigned cpu, int prog_fd)
+{
+	return family_start_event(perf_open(attr, cpu), prog_fd);
 }
 
 /* All CPUs or none: a histogram that misses one is wrong without showing it. */
@@ -222,7 +225,7 @@ static int attach_sampler(struct compile *c, struct probe *p, int prog_fd,
 	if (err == -EIO)
 		*ret_why = "cannot read /sys/devices/system/cpu/online";
 	else if (err)
-		*ret_why = explain(c, s, err, cpu);
+		*ret_why = perf_explain(c, s, err, cpu);
 	return err;
 }
 
@@ -282,7 +285,7 @@ static int attach_cpu_sampler(struct compile *c, struct probe *p, int prog_fd,
 	at->past += due_event(s, perf_event_on(at, cpu));
 	err = perf_attach_cpu(c, &attr, prog_fd, cpu, at);
 	if (err)
-		*ret_why = explain(c, s, err, cpu);
+		*ret_why = perf_explain(c, s, err, cpu);
 	return err;
 }
 

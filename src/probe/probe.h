@@ -104,6 +104,20 @@ struct probe {
 	VEC(struct var *) locals;
 	const char *derivation;	    /* "timer.s(1),timer.ms(5)": as written */
 	bool elided; /* sema found that the handler does nothing: not loaded */
+	/* Name of the perf counter that the point declares, or NULL. */
+	const char *counter;
+	/*
+	 * Where the count of a thread begins. One below 0 for context switches:
+	 * the kernel counts the switch to a new thread when it is about to be
+	 * switched, as the last thing of the thread before, which is after
+	 * tracepoints have seen it.
+	 */
+	int32_t counter_from;
+	/*
+	 * Keeps what other handlers read: attached before them. Made by tally,
+	 * for the sake of the point at span.
+	 */
+	bool goes_first;
 };
 
 typedef VEC(struct probe *) probe_list;

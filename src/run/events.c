@@ -344,6 +344,21 @@ static int read_at(struct events *e, struct event *ev, const char *name,
 	return 0;
 }
 
+/* counter:NAME=NUMBER, what @perf reads */
+static int read_counter(struct events *e, struct event *ev, const char *name,
+			const char *value)
+{
+	struct vm_event *vm = &ev->vm;
+
+	if (vm->ncounters == sizeof(vm->counter) / sizeof(*vm->counter))
+		return wrong(e, "too many counters");
+	vm->counter[vm->ncounters].name = name;
+	if (!read_whole(value, &vm->counter[vm->ncounters++].value))
+		return wrong(e, "counter:%s: '%s' is not a number", name,
+			     value);
+	return 0;
+}
+
 /* One word of the line, cut in two at the first "=". */
 static int read_word(struct events *e, struct event *ev, char *word)
 {
@@ -370,6 +385,8 @@ static int read_word(struct events *e, struct event *ev, char *word)
 		return read_mem(e, ev, word, value);
 	if (!strncmp(word, "ctx+", 4))
 		return read_at(e, ev, word, value);
+	if (!strncmp(word, "counter:", 8))
+		return read_counter(e, ev, word + 8, value);
 	if (!read_whole(value, &v))
 		return wrong(e, "%s: '%s' is not a number", word, value);
 	if (is_who(word, &offset)) {

@@ -78,7 +78,7 @@ static int open_uevents(void)
 void hotplug_open(struct session *s)
 {
 	struct kern *k = s->kern;
-	bool samples = false;
+	bool samples = s->g->plan->perf_map != UINT32_MAX;
 	unsigned i;
 
 	for (i = 0; i < k->nprogs; i++)
@@ -127,6 +127,8 @@ static void came(struct session *s, unsigned cpu)
 	struct hotplug *h = s->kern->hotplug;
 	unsigned i;
 
+	if (!h->stopped)
+		counters_came(s, cpu);
 	for (i = 0; i < s->kern->nprogs; i++) {
 		struct kern_prog *p = &s->kern->progs[i];
 		const char *why = NULL;

@@ -166,6 +166,13 @@ static int attach_one(struct session *s, struct kern_prog *p)
 	return 0;
 }
 
+/* Returns last: what their entries keep for them must be there, or the first of
+ * them would find nothing. */
+static unsigned attach_round(const struct probe *p)
+{
+	return p->goes_first ? 0 : p->is_return ? 2 : 1;
+}
+
 int kern_attach(struct session *s)
 {
 	struct kern *k = s->kern;
@@ -173,13 +180,14 @@ int kern_attach(struct session *s)
 	int rc;
 
 	hotplug_start(s);
-	/* Returns last: what their entries keep for them must be there, or the
-	 * first of them would find nothing. */
-	for (round = 0; round < 2; round++)
+	rc = counters_start(s);
+	if (rc)
+		return rc;
+	for (round = 0; round < 3; round++)
 		for (i = 0; i < k->nprogs; i++) {
 			struct kern_prog *p = &k->progs[i];
 
-			if (p->probe->is_return != round)
+			if (attach_round(p->probe) != round)
 				continue;
 			/* Runs on request, is attached to nothing. */
 			if (p->probe->kicked) {
@@ -305,6 +313,7 @@ void kern_close(struct session *s)
 		return;
 	hotplug_close(s);
 	ring_close(s);
+	counters_close(s);
 	shut(k->stats_fd);
 	for (i = k->nprogs; i-- > 0;) {
 		struct kern_prog *p = &k->progs[i];

@@ -38,6 +38,8 @@ struct kern {
 	unsigned taken;	/* records of this turn */
 	int stats_fd;	/* while open the kernel counts and times programs */
 	struct hotplug *hotplug; /* NULL: nothing depends on CPUs */
+	/* Of the plan's perf_map, by its keys; -1: none. NULL: no counters. */
+	int *counter_fd;
 	bool over_limit; /* reported: more skips than MAXSKIPPED */
 };
 
@@ -48,6 +50,13 @@ struct kern {
 int kern_open(struct session *s);
 /* Attaches all. The same. */
 int kern_attach(struct session *s);
+/* counters.c: starts those that @perf reads; 0 or the exit status. */
+int counters_start(struct session *s);
+/* The same on a CPU that has come online. */
+void counters_came(struct session *s, unsigned cpu);
+void counters_close(struct session *s);
+/* Says what their values lack; true: something. */
+bool counters_report(struct session *s);
 /* Runs the handler of a timer whose time has come. false: it was refused, which
  * has been reported. */
 bool kern_kick(struct session *s, const struct probe *p);

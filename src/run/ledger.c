@@ -337,6 +337,7 @@ void ledger_report(struct session *s)
 	}
 	if (!s->o->no_warnings)
 		report_other(s);
+	lost |= s->kern && counters_report(s);
 	/* A failure of its own kind has precedence. */
 	if (s->o->timing)
 		report_locks(s, nested);

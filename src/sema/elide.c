@@ -466,7 +466,7 @@ static void drop_probes(struct elide *x)
 	for (i = 0; i < p->probes.n; i++) {
 		struct probe *pr = p->probes.v[i];
 
-		if (!is_empty(pr->body)) {
+		if (pr->counter || !is_empty(pr->body)) {
 			p->probes.v[k++] = pr;
 			continue;
 		}

@@ -45,9 +45,13 @@ static const struct component *program_of(const struct point *pt)
 	if (!strcmp(k->name, "process") && k->arg.type != TY_UNKNOWN)
 		return is_life(pt) ? k : NULL;
 	/* of perf events also that of the target, which has no argument */
-	if (is_named(k, "perf") && !strcmp(k[n - 1].name, "process"))
-		return &k[n - 1];
-	return NULL;
+	if (!is_named(k, "perf") || strcmp(k[n - 1].name, "process"))
+		return NULL;
+	/* process() comes before counter() */
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(k[i].name, "counter"))
+			return NULL;
+	return &k[n - 1];
 }
 
 struct point *program_point(struct compile *c, const struct point *pt)
@@ -103,29 +107,38 @@ static struct node *binary(struct compile *c, const struct span *at,
 	return n;
 }
 
-/*
- * Is the current process running this file? By number and name, as the kernel
- * has them: numbers of devices differ between what stat(2) says and what the
- * kernel keeps where file systems are stacked.
- */
-static struct node *runs_file(struct compile *c, const struct span *at,
-			      const char *path)
+bool program_id(struct compile *c, const char *path, int64_t *ret_ino,
+		const char **ret_name)
 {
-	struct node *n = call(c, at, "__program_is"), *name;
 	char *real = realpath(path, NULL);
 	const char *base = real ? real : path;
 	struct stat st;
 
 	if (stat(path, &st)) {
 		free(real);
-		return NULL;
+		return false;
 	}
 	if (strrchr(base, '/'))
 		base = strrchr(base, '/') + 1;
-	name = node_new(c->a, N_STR, *at);
-	name->u.str = str_internz(c->str, base);
+	*ret_ino = (int64_t)st.st_ino;
+	*ret_name = str_internz(c->str, base);
 	free(real);
-	vec_push(c->a, &n->u.call.args, number(c, at, (int64_t)st.st_ino));
+	return true;
+}
+
+/* Is the current process running this file? */
+static struct node *runs_file(struct compile *c, const struct span *at,
+			      const char *path)
+{
+	struct node *n = call(c, at, "__program_is"), *name;
+	const char *text;
+	int64_t ino;
+
+	if (!program_id(c, path, &ino, &text))
+		return NULL;
+	name = node_new(c->a, N_STR, *at);
+	name->u.str = text;
+	vec_push(c->a, &n->u.call.args, number(c, at, ino));
 	vec_push(c->a, &n->u.call.args, name);
 	return n;
 }
@@ -147,7 +160,11 @@ int program_filter(struct sema *s, const struct point *pt, bool quiet,
 	name_list files = {0};
 	unsigned i;
 
-	if (k->arg.type == TY_UNKNOWN) {
+	if (k->arg.type == TY_UNKNOWN && !c->set.target_pid && !c->set.cmd) {
+		/* which says so; the handler would never run */
+		probe_programs(c, pt, NULL, quiet, &files);
+		return -1;
+	} else if (k->arg.type == TY_UNKNOWN) {
 		mine = runs_as(c, at, call(c, at, "target"));
 	} else if (k->arg.type == TY_LONG) {
 		mine = runs_as(c, at, number(c, at, k->arg.num));

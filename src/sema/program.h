@@ -14,6 +14,7 @@ struct exclusion;
 struct waiting;
 
 enum { KEYS_MAX = 9 }; /* of an array: what the reference takes at most */
+enum { COUNTERS_MAX = 16 }; /* each is read at each switch of a thread */
 
 /*
  * What is kept per aggregate: union of all uses in the script. What nobody asks
@@ -106,6 +107,7 @@ struct program {
 	VEC(struct var *) globals;
 	VEC(struct function *) functions; /* used ones only */
 	VEC(struct probe *) probes;	/* in order of running among equals */
+	VEC(struct probe *) counters;	/* of @perf, by their numbers */
 	VEC(struct file *) files;	/* parsed: user script first */
 	unsigned call_depth;		/* static; for MAXNESTING */
 	bool recurses;

@@ -350,6 +350,7 @@ struct program *sema_run(struct compile *c, struct file **files,
 		alias_expand_new(s);
 		resolve_new(s);
 	} while (s->expanded < p->files.n);
+	counter_finish(s);
 	target_late(s);
 	if (!p->probes.n && !diags_errors(c->diag))
 		complain(c, NO_PROBES, NULL);

@@ -56,6 +56,7 @@ struct sema {
 	unsigned resolved;    /* functions of p->functions that are resolved */
 	unsigned ctype_depth; /* of looking for what a value points to */
 	VEC(struct node *) late; /* N_ARROW, type not known when resolved */
+	name_list counted;    /* files of programs that read perf counters */
 	unsigned bad_types;   /* mismatches reported by infer */
 	unsigned compared;    /* names, for "similar" */
 	uint64_t builtins[4]; /* bit per enum builtin_id that is called */
@@ -180,6 +181,19 @@ struct point *program_point(struct compile *c, const struct point *pt);
  */
 int program_filter(struct sema *s, const struct point *pt, bool quiet,
 		   struct node **ret);
+/*
+ * A program's file as the kernel knows it, by number and name: numbers of
+ * devices differ between what stat(2) says and what the kernel keeps where file
+ * systems are stacked. false: there is no such file.
+ */
+bool program_id(struct compile *c, const char *path, int64_t *ret_ino,
+		const char **ret_name);
+
+/* --- counter.c */
+/* @perf: n becomes a call or, having reported, a number. */
+void counter_resolve(struct scope *sc, struct node *n);
+/* Once all is resolved: the probes that keep what @perf reads. */
+void counter_finish(struct sema *s);
 
 /* --- never.c */
 /* Warns; what can only be a number becomes 0. Needs is_read, is_written. */

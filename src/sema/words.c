@@ -295,7 +295,6 @@ static void resolve_register(struct scope *sc, struct node *n, bool user)
 
 void word_resolve(struct scope *sc, struct node *n)
 {
-	struct compile *c = sc->s->c;
 	const char *word = n->u.atword.word;
 
 	if (!strcmp(word, "@enum") || !strcmp(word, "@const")) {
@@ -306,9 +305,8 @@ void word_resolve(struct scope *sc, struct node *n)
 		resolve_register(sc, n, false);
 	} else if (!strcmp(word, "@uregister")) {
 		resolve_register(sc, n, true);
-	} else if (!strcmp(word, "@perf")) { /* counters of the hardware */
-		complain(c, NO_COUNTER, &n->span);
-		become_number(n, 0);
+	} else if (!strcmp(word, "@perf")) {
+		counter_resolve(sc, n);
 	} else {
 		assert(!"a word that nobody resolves");
 	}

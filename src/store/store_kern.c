@@ -124,6 +124,10 @@ static int create_map(struct kern_store *k, unsigned i)
 	}
 	if (m->kind == PM_BANKS)
 		return create_banks(k, i);
+	if (m->kind == PM_PERF_EVENTS)
+		return sysbpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, m->name,
+				  m->key_size, m->value_size, m->max_entries,
+				  0, 0);
 	return create_hash(m->kind, m);
 }
 

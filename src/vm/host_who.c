@@ -193,11 +193,22 @@ static uint64_t proc_mem(int64_t pid, int64_t field)
 	return v;
 }
 
+static uint64_t counter(const struct vm_event *e, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; e && i < e->ncounters; i++)
+		if (!strcmp(e->counter[i].name, name))
+			return e->counter[i].value;
+	return 0;
+}
+
 bool builtin_who(struct vm *vm, enum builtin_id id,
 		 const struct builtin_call *b, uint64_t *ret)
 {
 	struct vm_who w;
 	char comm[32];
+	size_t n;
 
 	/* Some need no identity, which may take system calls to find. */
 	switch (id) {
@@ -221,6 +232,9 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 		return true;
 	case BI_STP_PID:
 		*ret = (uint64_t)getpid();
+		return true;
+	case BI_PERF_READ:
+		*ret = counter(vm->event, barg_str(vm, b, 0, &n));
 		return true;
 	case BI_EXECNAME:
 	case BI_PEXECNAME:

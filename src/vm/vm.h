@@ -105,6 +105,12 @@ struct vm_event {
 	/* addresses of the kernel's and the user's stack, innermost first */
 	const uint64_t *stack, *ustack;
 	unsigned nstack, nustack;
+	/* what perf counters are at, by name; those not named are at 0 */
+	struct vm_counter {
+		const char *name;
+		uint64_t value;
+	} counter[16];
+	unsigned ncounters;
 };
 /* As vm_run_probe(); records go to the hook when the handler is over. */
 int vm_run_kernel(struct vm *vm, const struct code *code,
