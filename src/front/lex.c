@@ -398,8 +398,8 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 		/* [1-0] is the reference's text, and says little */
 		if (!lx->quiet && !set->args.n)
 			diag_help(lx->c->diag, lx->last,
-				  "arguments stand behind the script; there are "
-				  "none");
+				  "arguments stand behind the script; there "
+				  "are none");
 		return true;
 	}
 	/* For the warning about arguments that nothing used. */

@@ -407,6 +407,16 @@ static void opened(struct session *s)
 	}
 }
 
+static void input_line(struct session *s)
+{
+	struct files *f = s->files;
+
+	value_clear(f, LINE_BYTES);
+	files_set_value(s, f->line, f->nline, false);
+	f->nline = 0;
+	run_all(s, WHEN_LINE, NULL, false);
+}
+
 /* A byte of standard input: to those who want bytes, and to the line. */
 static void input_byte(struct session *s, char byte)
 {
@@ -419,11 +429,8 @@ static void input_byte(struct session *s, char byte)
 		f->line = xmalloc(LINE_BYTES);
 	if (f->nline < LINE_BYTES)
 		f->line[f->nline++] = byte;
-	if (byte != '\n')
-		return;
-	files_set_value(s, f->line, f->nline, false);
-	f->nline = 0;
-	run_all(s, WHEN_LINE, NULL, false);
+	if (byte == '\n')
+		input_line(s);
 }
 
 static void input(struct session *s)
@@ -433,6 +440,9 @@ static void input(struct session *s)
 
 	if (!n || (n < 0 && errno != EINTR && errno != EAGAIN))
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, 0, NULL);
+	/* The last line need not have an end. */
+	if (!n && s->files->nline)
+		input_line(s);
 	for (ssize_t i = 0; i < n && session_live(s); i++)
 		input_byte(s, buf[i]);
 }
