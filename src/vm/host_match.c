@@ -83,6 +83,6 @@ bool builtin_match(struct vm *vm, enum builtin_id id,
 		group(vm, b, barg_num(vm, b, 0));
 		return true;
 	default:
-		return false;
+		return builtin_names(vm, id, b, ret);
 	}
 }

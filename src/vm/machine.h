@@ -270,6 +270,8 @@ bool builtin_time(struct vm *vm, enum builtin_id id,
 		  const struct builtin_call *b, uint64_t *ret);
 bool builtin_float(struct vm *vm, enum builtin_id id,
 		   const struct builtin_call *b, uint64_t *ret);
+bool builtin_names(struct vm *vm, enum builtin_id id,
+		   const struct builtin_call *b, uint64_t *ret);
 bool builtin_match(struct vm *vm, enum builtin_id id,
 		   const struct builtin_call *b, uint64_t *ret);
 bool builtin_who(struct vm *vm, enum builtin_id id,
