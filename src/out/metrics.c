@@ -29,6 +29,28 @@ static void value(const char *s, FILE *f)
 }
 
 /*
+ * The metric of an aggregate. A name of the language may have a $, for which a
+ * metric has the colon: no two names become one.
+ */
+static void metric(const struct snap_agg *agg, const char *suffix, FILE *f)
+{
+	const char *c;
+
+	fputs("tally_", f);
+	for (c = agg->name; *c; c++)
+		fputc(*c == '$' ? ':' : *c, f);
+	fputs(suffix, f);
+}
+
+static void type(const struct snap_agg *agg, const char *suffix,
+		 const char *what, FILE *f)
+{
+	fputs("# TYPE ", f);
+	metric(agg, suffix, f);
+	fprintf(f, " %s\n", what);
+}
+
+/*
  * {key1="a",key2="7",le="10"}; key NULL: the other cell. extra may be NULL.
  * Nothing at all, not "{}", when there are no labels.
  */
@@ -102,7 +124,7 @@ static void buckets(const struct snap_agg *agg, const struct snap_key *key,
 		 * le is the largest value in the bucket: one below the next
 		 * one's smallest.
 		 */
-		fprintf(f, "tally_%s_hist_bucket", agg->name);
+		metric(agg, "_hist_bucket", f);
 		labels(agg, key, "le", bound, f);
 		fprintf(f, " %" PRIu64 "\n", sum);
 	}
@@ -128,7 +150,7 @@ static void each_cell(const struct snap_agg *agg, FILE *f,
 static void say_count(const struct snap_agg *agg, const struct snap_key *key,
 		      const uint64_t *cell, FILE *f)
 {
-	fprintf(f, "tally_%s_samples_total", agg->name);
+	metric(agg, "_samples_total", f);
 	labels(agg, key, NULL, NULL, f);
 	fprintf(f, " %" PRIu64 "\n", cell[agg->layout.off[CF_COUNT] / 8]);
 }
@@ -145,7 +167,7 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 		    stat_extract(&agg->layout, cell, (enum stat_op)op, 0, &v,
 				 NULL))
 			continue;
-		fprintf(f, "tally_%s", agg->name);
+		metric(agg, "", f);
 		labels(agg, key, "stat", stat_op_name((enum stat_op)op) + 1, f);
 		fprintf(f, " %" PRId64 "\n", v);
 	}
@@ -161,7 +183,7 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 		if (stat_extract(&agg->layout, cell, STAT_QUANTILE, ppm[op],
 				 &v, NULL))
 			continue;
-		fprintf(f, "tally_%s", agg->name);
+		metric(agg, "", f);
 		labels(agg, key, "stat", names[op], f);
 		fprintf(f, " %" PRId64 "\n", v);
 	}
@@ -219,13 +241,13 @@ void export_metrics(const struct snapshot *s, FILE *f)
 		 * A metric's type stands above its lines, and its name without
 		 * _total there.
 		 */
-		fprintf(f, "# TYPE tally_%s_samples counter\n", agg->name);
+		type(agg, "_samples", "counter", f);
 		each_cell(agg, f, say_count);
-		fprintf(f, "# TYPE tally_%s gauge\n", agg->name);
+		type(agg, "", "gauge", f);
 		each_cell(agg, f, say_values);
 		if (!agg->layout.has[CF_HIST])
 			continue;
-		fprintf(f, "# TYPE tally_%s_hist histogram\n", agg->name);
+		type(agg, "_hist", "histogram", f);
 		each_cell(agg, f, buckets);
 	}
 	say_losses(s, f);

@@ -272,6 +272,20 @@ static bool read_histogram(struct reading *r, struct snap_agg *agg,
 	return true;
 }
 
+/* A name of the language. It ends up in metrics and on the terminal, where
+ * others would mean something else. */
+static bool is_name(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+
+	if (!*s || !strchr(letters, *s))
+		return false;
+	while (*s && (strchr(letters, *s) || strchr("0123456789$", *s)))
+		s++;
+	return !*s;
+}
+
 /* The shape first: it says how large the rows' cells are. */
 static bool read_agg(struct reading *r, const struct jval *j,
 		     struct snap_agg *agg)
@@ -282,6 +296,8 @@ static bool read_agg(struct reading *r, const struct jval *j,
 	agg->name = jstr(jget(j, "name"));
 	if (!agg->name)
 		return bad(r, "an aggregate has no name");
+	if (!is_name(agg->name))
+		return bad(r, "the name of an aggregate is none of a global");
 	r->what = agg->name;
 	if (!keys || keys->kind != J_ARRAY || keys->n > SNAP_KEYS_MAX)
 		return bad(r, "'keys' is wrong");

@@ -70,6 +70,10 @@ head -c 3000 a.json >cut; try cut
 sed 's/"tally_snapshot": 1/"tally_snapshot": 2/' a.json >new; try new
 sed '0,/"count": [0-9]*/s//"count": -1/' a.json >neg; try neg
 sed 's/"count": \([0-9]*\)/"count": 1\1/' a.json >sum; try sum
+sed 's/"name": "one"/"name": "o\\n# EOF"/' a.json >name; try name
+sed 's/"name": "one"/"name": "9"/' a.json >name; try --openmetrics name
+sed 's/"name": "one"/"name": "o$e_9"/' a.json >name
+tally merge --openmetrics name | grep 'o:e' | head -n 2
 echo '{}' >empty; try a.json empty
 : >nothing; try nothing
 head -c 100000 /dev/zero | tr '\0' '[' >deep; try deep
