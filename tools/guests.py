@@ -7,13 +7,15 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 KERNELS = ['6.1', '6.12', 'rt']
 BOOTS = 3
 # Both outputs and the status come back in one text, between marker lines.
 ONE = r'''echo "@@ {name}"
-rm -rf $TMP
+# New files: a test that was killed may leave writers of the old ones.
+rm -rf $TMP /tmp/out /tmp/err
 mkdir $TMP
 cd "/root/{folder}"
 timeout -s KILL {limit:.0f} {command} >/tmp/out 2>/tmp/err <{stdin}
@@ -39,17 +41,35 @@ def boot(kernel, tests, tmp, options):
                 if os.path.exists(t.base + '.in') else '/dev/null'))
             files += [f'{path}:{folder_of(t)}/{os.path.basename(path)}'
                       for path in glob.glob(glob.escape(t.base) + '.*')]
-    return subprocess.run(
-        [TOOLS + '/guest', '--build', options.build, '--timeout',
-         str(60 + options.timeout * len(tests)), kernel]
-        + [word for f in files for word in ('--file', f)]
-        + ['--', 'sh', 'all.sh'], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, check=False)
+    with open(tmp + '/guest.out', 'w+b') as out:
+        p = subprocess.Popen(
+            [TOOLS + '/guest', '--marks', '--build', options.build,
+             '--timeout', str(60 + options.timeout * len(tests)), kernel]
+            + [word for f in files for word in ('--file', f)]
+            + ['--', 'sh', 'all.sh'], stdout=out, stderr=subprocess.PIPE)
+        why = follow(p.stderr, kernel, len(tests))
+        p.wait()
+        out.seek(0)
+        return p.returncode, out.read(), why
 
 
-def take_results(tests, p):
+def follow(lines, kernel, total):
+    """Says how far a guest is; returns what else it said."""
+    done, said, rest = 0, time.monotonic(), b''
+    for line in lines:
+        if not line.startswith(b'@@ '):
+            rest += line
+            continue
+        done += line.startswith(b'@@ =')
+        if time.monotonic() - said > 5:
+            said = time.monotonic()
+            print(f'# {kernel}: {done} of {total} ...', flush=True)
+    return rest
+
+
+def take_results(tests, out):
     """Sets guest of the tests that a boot gave results for."""
-    text = p.stdout.decode('latin-1')
+    text = out.decode('latin-1')
     for t in tests:
         m = re.search('^@@ ' + re.escape(t.name) + r'\n(.*?)@@ err\n(.*?)'
                       r'@@ = (\d+)$', text, re.M | re.S)
@@ -74,15 +94,15 @@ def run(tests, options):
             print(f'# booting {kernel} for {len(left)} tests'
                   + (': the last guest died' if attempt else ''), flush=True)
             with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
-                p = boot(kernel, left, tmp, options)
-            take_results(left, p)
+                status, out, why = boot(kernel, left, tmp, options)
+            take_results(left, out)
             left = [t for t in left if t.guest is None]
-            if p.returncode == 77:
+            if status == 77:
                 break
-        why = p.stderr.decode('latin-1') if left else ''
+        why = why.decode('latin-1') if left else ''
         for t in left:
-            if p.returncode == 77:
+            if status == 77:
                 t.guest = None, why.strip().split('\n')[-1]
             else:
-                t.guest = 1, p.stdout.decode('latin-1'), \
+                t.guest = 1, out.decode('latin-1'), \
                     'no result from the guest\n' + why
