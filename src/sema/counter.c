@@ -272,6 +272,10 @@ void counter_finish(struct sema *s)
 	/* An event file says itself what a counter is at. */
 	if (!p->counters.n || c->set.runtime == RUNTIME_VM)
 		return;
+	/* It uses the libraries that are probed: they are no programs. */
+	if (c->set.cmd || c->set.target_pid)
+		probe_programs(c, p->counters.v[0]->written, NULL, true,
+			       &s->counted);
 	text = accounts_text(s);
 	src = source_new(c->a, "<perf counters>",
 			 arena_strdup(c->a, text), strlen(text), c->sources.n);
