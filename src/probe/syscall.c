@@ -21,6 +21,7 @@
 #include "store/insn.h"
 #include "store/sysbpf.h"
 #include "types/glob.h"
+#include "types/tracefs.h"
 #include "types/types.h"
 
 /*
@@ -58,6 +59,8 @@ struct syscall_probe {
 	int nr; /* the call's number */
 	const char *name;
 	bool is_return;
+	bool looked; /* parms were looked for */
+	trace_fields parms; /* by the kernel's names; none: not known */
 };
 
 /*
@@ -180,6 +183,57 @@ static bool parse_argument(const char *name, unsigned *ret_i, int *ret_size,
 	return false;
 }
 
+/*
+ * Parameters as the kernel's source calls them. The events of tracefs have
+ * them; some are called after the function that makes a newer form of the call.
+ */
+static const trace_fields *parms_of(struct compile *c, struct syscall_probe *s)
+{
+	static const char *const before[] = {"", "new", ""};
+	static const char *const behind[] = {"", "", "64"};
+	trace_fields fields = {0};
+	bool found = false;
+
+	for (unsigned i = 0; i < 3 && !s->looked && !fields.n; i++)
+		tracefs_fields(c, "syscalls",
+			       arena_printf(c->a, "sys_enter_%s%s%s", before[i],
+					    s->name, behind[i]),
+			       &fields);
+	s->looked = true;
+	/* those of all events come first, the last of them is the number */
+	for (unsigned i = 0; i < fields.n; i++) {
+		if (found)
+			vec_push(c->a, &s->parms, fields.v[i]);
+		found |= !strcmp(fields.v[i].name, "__syscall_nr");
+	}
+	return &s->parms;
+}
+
+/*
+ * A parameter has as many bits as its type: what the others hold is the
+ * caller's leavings.
+ */
+static bool named_argument(struct compile *c, struct syscall_probe *s,
+			   const char *name, struct access *ret)
+{
+	const trace_fields *parms = parms_of(c, s);
+
+	for (unsigned i = 0; i < parms->n && i < 6; i++) {
+		const struct ctype *t;
+		bool whole;
+
+		if (strcmp(name, parms->v[i].name))
+			continue;
+		t = strchr(parms->v[i].type, '*')
+			? NULL : ctype_strip(types_find(c, parms->v[i].type));
+		whole = !t || (t->kind != CT_INT && t->kind != CT_ENUM);
+		*ret = argument(c, i, whole ? 8 : (int)t->size,
+				!whole && t->sign);
+		return true;
+	}
+	return false;
+}
+
 /* All six, since nothing tells how many the call takes. */
 static int all_args(struct compile *c, struct node *n)
 {
@@ -202,7 +256,7 @@ static int all_args(struct compile *c, struct node *n)
 static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 			  bool quiet)
 {
-	const struct syscall_probe *s = p->data;
+	struct syscall_probe *s = p->data;
 	const char *name = n->u.target.name;
 	struct access a;
 	unsigned i;
@@ -241,13 +295,23 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 		a = argument(c, i, size, sign);
 		return set_access(c, n, &a);
 	}
+	if (named_argument(c, s, name + 1, &a))
+		return set_access(c, n, &a);
 	return target_unknown(c, p, n, quiet);
 }
 
 static void names_syscall(struct compile *c, struct probe *p, ctx_names *out)
 {
-	const struct syscall_probe *s = p->data;
+	struct syscall_probe *s = p->data;
 	struct ctx_name n = {.type = "long int", .is_param = true};
+	const trace_fields *parms = parms_of(c, s);
+
+	for (unsigned i = 0; i < parms->n; i++) {
+		n.name = arena_printf(c->a, "$%s", parms->v[i].name);
+		n.type = parms->v[i].type;
+		vec_push(c->a, out, n);
+	}
+	n.type = "long int";
 
 	for (unsigned i = 1; i <= 6; i++) {
 		n.name = arena_printf(c->a, "$arg%u", i);

@@ -55,3 +55,44 @@ int tracefs_events(struct compile *c, trace_events *ret)
 	fclose(f);
 	return 0;
 }
+
+/* "\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;" */
+static bool read_field(struct compile *c, char *line, struct trace_field *ret)
+{
+	char *type = strstr(line, "field:"), *name;
+
+	if (!type)
+		return false;
+	type += strlen("field:");
+	type[strcspn(type, ";[")] = 0;
+	name = strrchr(type, ' ');
+	if (!name)
+		return false;
+	ret->name = str_internz(c->str, name + 1);
+	ret->type = str_intern(c->str, type, (size_t)(name - type));
+	return true;
+}
+
+int tracefs_fields(struct compile *c, const char *system, const char *event,
+		   trace_fields *ret)
+{
+	const char *dir = tracefs_dir();
+	char *line = NULL;
+	size_t cap = 0;
+	struct trace_field field;
+	FILE *f;
+
+	if (!dir)
+		return -ENOENT;
+	f = fopen(arena_printf(c->a, "%s/events/%s/%s/format", dir, system,
+			       event),
+		  "re");
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0)
+		if (read_field(c, line, &field))
+			vec_push(c->a, ret, field);
+	free(line);
+	fclose(f);
+	return 0;
+}

@@ -17,4 +17,17 @@ typedef VEC(struct trace_event) trace_events;
  */
 int tracefs_events(struct compile *c, trace_events *ret);
 
+/* A field of an event's record, "const char * filename"; arena text. */
+struct trace_field {
+	const char *type, *name;
+};
+typedef VEC(struct trace_field) trace_fields;
+
+/*
+ * The fields of an event, those that all events have too, in order. 0, or a
+ * negative errno: -ENOENT where tracefs is not mounted or has no such event.
+ */
+int tracefs_fields(struct compile *c, const char *system, const char *event,
+		   trace_fields *ret);
+
 #endif
