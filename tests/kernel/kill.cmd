@@ -1,8 +1,10 @@
-# Nothing stays in the kernel after a kill -9.
+# Nothing stays in the kernel after a kill -9, and the command of -c goes on: it
+# is the user's.
 : >"$TMP/out"
-tally -w -e 'global s, a
+tally -w -c 'sleep 1000' -e 'global s, a
 probe kernel.trace("sys_enter") { s <<< 1; a[pid()] <<< 1; if (s_never) println("x") }
 probe timer.profile { p[cpu()]++ } global p, s_never
+probe begin { println("child ", target()) }
 probe timer.ms(50) { println("running"); exit_never++ } global exit_never' >"$TMP/out" &
 i=0
 until grep -q running "$TMP/out" || [ $i = 100 ]; do
@@ -21,3 +23,7 @@ until [ "$(work-progs $ids)" = 0 ] || [ $i = 100 ]; do
 done
 [ "$during" -ge 2 ] && echo "programs while running"
 [ "$(work-progs $ids)" = 0 ] && echo "none after"
+child=$(sed -n 's/^child //p' "$TMP/out" | head -n 1)
+[ "$(tr '\0' ' ' <"/proc/$child/cmdline")" = "sleep 1000 " ] &&
+	echo "the command goes on"
+kill "$child"
