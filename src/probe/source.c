@@ -3,7 +3,7 @@
  * Places in programs that only debug information knows:
  * process("PATH").statement("func@file:line"), .function("func@file"),
  * .function("func").inline. Tags: 0 statement, 1 the nearest one, 2 an address,
- * 3 inlined copies.
+ * 3 inlined copies, 4 labels.
  */
 #include "probe/uvar.h"
 
@@ -13,7 +13,7 @@
 
 #include "types/debug.h"
 
-enum { TAG_STATEMENT, TAG_NEAREST, TAG_ADDRESS, TAG_INLINE };
+enum { TAG_STATEMENT, TAG_NEAREST, TAG_ADDRESS, TAG_INLINE, TAG_LABEL };
 /* Of "file:10-20": more would be a probe on every line of a file. */
 enum { RANGES_MAX = 8, LINES_MAX = 1000 };
 
@@ -95,9 +95,10 @@ static bool read_source(struct compile *c, const char *text,
 
 /*
  * The point's last components after the one that names the place. pp() gives
- * them back as they were written.
+ * them back as they were written, with the label that was found.
  */
-static const char *suffix_of(struct compile *c, const struct match *m)
+static const char *suffix_of(struct compile *c, const struct match *m,
+			     const char *label)
 {
 	const char *text = "";
 	unsigned i = 0;
@@ -107,7 +108,7 @@ static const char *suffix_of(struct compile *c, const struct match *m)
 		i++;
 	for (i++; i < m->nparts; i++)
 		text = arena_printf(c->a, "%s.%s", text, m->name[i]);
-	return text;
+	return label ? arena_printf(c->a, "%s(\"%s\")", text, label) : text;
 }
 
 /*
@@ -115,7 +116,7 @@ static const char *suffix_of(struct compile *c, const struct match *m)
  * the function or inlined copy that it lies in (0: not known).
  */
 static void add_at(const struct uprobe_file *f, uint64_t addr, uint64_t scope,
-		   const char *name, const char *where)
+		   const char *name, const char *where, const char *label)
 {
 	struct compile *c = f->c;
 	uint64_t offset = elf_offset(f->elf, addr);
@@ -136,7 +137,7 @@ static void add_at(const struct uprobe_file *f, uint64_t addr, uint64_t scope,
 	    c->str, arena_printf(c->a, "process(\"%s\").%s(%s)%s",
 				 f->elf->path,
 				 is_function ? "function" : "statement", where,
-				 suffix_of(c, f->m)));
+				 suffix_of(c, f->m, label)));
 }
 
 static void add_places(const struct uprobe_file *f, const debug_places *places)
@@ -146,7 +147,7 @@ static void add_places(const struct uprobe_file *f, const debug_places *places)
 
 		add_at(f, p->addr, p->scope, p->func,
 		       arena_printf(f->c->a, "\"%s@%s:%d\"", p->func,
-				    p->file, p->line));
+				    p->file, p->line), p->label);
 	}
 }
 
@@ -224,13 +225,16 @@ static int add_functions(const struct uprobe_file *f,
 	debug_places places = {0};
 	int near[2];
 
-	spec->q.inlines = f->m->pattern->tag == TAG_INLINE;
+	if (f->m->pattern->tag == TAG_LABEL)
+		spec->q.label = uprobe_part(f->m, "label");
+	/* an inlined copy has the labels, too */
+	spec->q.inlines = f->m->pattern->tag == TAG_INLINE || spec->q.label;
 	/* A copy has no lines of its own to be chosen by. */
 	if (spec->nranges && spec->q.inlines)
 		return family_refuse(f->c, f->m,
-				     ".inline takes no line: probe a "
-				     "statement, which is found in inlined "
-				     "copies too");
+				     ".%s takes no line: probe a statement, "
+				     "which is found in inlined copies too",
+				     spec->q.label ? "label" : "inline");
 	debug_find(debug, &spec->q, &places, near);
 	if (spec->nranges)
 		function_around(&places, spec->range[0].from);
@@ -261,7 +265,7 @@ static int expand_file(const struct uprobe_file *f)
 	/* a bare address: nothing to look up, nothing to check */
 	if (arg->type == TY_LONG) {
 		add_at(f, arg->num, 0, "",
-		       arena_printf(f->c->a, "0x%" PRIx64, arg->num));
+		       arena_printf(f->c->a, "0x%" PRIx64, arg->num), NULL);
 		return 0;
 	}
 	if (!read_source(f->c, arg->str, &spec))

@@ -24,6 +24,7 @@ struct debug_place {
 	int line;	  /* of the function's declaration, or of the place */
 	bool is_inline;	  /* in a copy that was inlined into its caller */
 	uint64_t scope;	  /* which function, or which copy of it */
+	const char *label; /* at the place, when labels were asked for */
 };
 typedef VEC(struct debug_place) debug_places;
 
@@ -47,6 +48,8 @@ struct debug_query {
 	bool relative;	  /* line counts from the function's declaration */
 	bool nearest;	  /* when there is no code for the line: the next one */
 	bool inlines;	  /* functions: their inlined copies, not themselves */
+	/* glob: the labels of functions and of their copies; NULL: none */
+	const char *label;
 };
 
 /*

@@ -68,6 +68,49 @@ static const char *decl_file(struct search *s, Dwarf_Die *die)
 
 /* --- functions ------------------------------------------------------------ */
 
+/* A label that the compiler did away with has no address. */
+static void see_label(struct search *s, Dwarf_Die *func, Dwarf_Die *die,
+		      const char *file)
+{
+	const struct libdw *dw = s->f->dw;
+	const char *name = die_name(s->f, die);
+	Dwarf_Attribute at;
+	Dwarf_Addr addr;
+	int line = 0;
+
+	if (!name || !name_glob(s->q->label, name) ||
+	    !dw->dwarf_attr(die, DW_AT_low_pc, &at) ||
+	    dw->dwarf_formaddr(&at, &addr) || !addr)
+		return;
+	/* a copy's label has its line where the function is described */
+	if (dw->dwarf_attr_integrate(die, DW_AT_decl_line, &at)) {
+		Dwarf_Word n;
+
+		if (!dw->dwarf_formudata(&at, &n))
+			line = (int)n;
+	}
+	add_place(s, func, addr, file, line);
+	vec_last(s->ret).label = name;
+}
+
+/* In blocks, not in other functions that were inlined there. */
+static void see_labels(struct search *s, Dwarf_Die *func, Dwarf_Die *parent,
+		       const char *file, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DIE_DEPTH || !die_first(s->f, parent, &die))
+		return;
+	do {
+		int tag = s->f->dw->dwarf_tag(&die);
+
+		if (tag == DW_TAG_label)
+			see_label(s, func, &die, file);
+		else if (tag == DW_TAG_lexical_block)
+			see_labels(s, func, &die, file, depth + 1);
+	} while (die_next(s->f, &die, &die));
+}
+
 static void see_function(struct search *s, Dwarf_Die *die)
 {
 	const struct libdw *dw = s->f->dw;
@@ -83,6 +126,10 @@ static void see_function(struct search *s, Dwarf_Die *die)
 	/* A declaration, or one that exists only inlined, has no address. */
 	if (dw->dwarf_entrypc(die, &addr) || !addr)
 		return;
+	if (s->q->label) {
+		see_labels(s, die, die, file, 0);
+		return;
+	}
 	dw->dwarf_decl_line(die, &line);
 	add_place(s, die, addr, file, line);
 }
@@ -97,8 +144,9 @@ static void see_functions(struct search *s, Dwarf_Die *parent, int depth)
 	do {
 		int tag = s->f->dw->dwarf_tag(&die);
 
-		if (tag == (inlines ? DW_TAG_inlined_subroutine
-				    : DW_TAG_subprogram))
+		if (tag == DW_TAG_inlined_subroutine ? inlines
+		    : tag == DW_TAG_subprogram &&
+			      (!inlines || s->q->label))
 			see_function(s, &die);
 		if (die_is_name_scope(tag) ||
 		    (inlines && (tag == DW_TAG_subprogram ||

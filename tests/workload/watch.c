@@ -18,12 +18,15 @@ static __attribute__((noinline)) void *work(void *arg)
 {
 	const long *n = arg;
 
-	for (long i = 0; i < *n; i++) {
-		uint16_t old = used;
+	uint16_t old;
+	long i = 0;
 
-		used = old + 1;
-		counter = i;
-	}
+again:
+	old = used;
+	used = old + 1;
+	counter = i;
+	if (++i < *n)
+		goto again;
 	return NULL;
 }
 
