@@ -398,6 +398,8 @@ uint32_t emit_tmp(struct emit *e, uint32_t bytes)
 	uint32_t at = e->tmp_used;
 
 	e->tmp_used += round8(bytes);
+	/* what the dry run did not ask for was given to others */
+	assert(e->dry || e->tmp_used <= e->tmp_max);
 	if (e->tmp_used > e->tmp_max)
 		e->tmp_max = e->tmp_used;
 	return at;

@@ -556,7 +556,19 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	check_length(g, code, &as);
 }
 
-static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
+/* Of a handler that was laid out and waits to be lowered; NULL units: it was
+ * refused. */
+struct laid_out {
+	struct unit *units;
+	struct root *root;
+};
+
+/*
+ * Up to the layout: only when that of all handlers is known, is it known where
+ * in a row things are.
+ */
+static void lay_out_kernel(struct gen *g, struct ir_func *f, struct code *code,
+			   struct laid_out *ret)
 {
 	struct root *r = arena_new_of(g->c->a, struct root);
 	struct unit *units = unit_new(g, f, code, r), *last = units;
@@ -587,7 +599,7 @@ static void compile_kernel(struct gen *g, struct ir_func *f, struct code *code)
 		return;
 	}
 	code->needs_row = true;
-	emit_all(g, units, code, r);
+	*ret = (struct laid_out){units, r};
 }
 
 /* --- the host ------------------------------------------------------------ */
@@ -640,6 +652,8 @@ static void list_bodies(struct gen *g)
 struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 {
 	struct gen *g = arena_new_of(c->a, struct gen);
+	struct laid_out *laid;
+	uint32_t scratch = 0;
 
 	g->c = c;
 	g->ir = ir;
@@ -649,6 +663,7 @@ struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 		ir->funcs.v[i]->index = i;
 	g->labels = arena_array(c->a, unsigned, ir->funcs.n + 1);
 	list_bodies(g);
+	laid = arena_array(c->a, struct laid_out, ir->funcs.n + 1);
 	for (unsigned i = 0; i < ir->funcs.n; i++) {
 		struct ir_func *f = ir->funcs.v[i];
 		struct code *code = NULL;
@@ -657,11 +672,22 @@ struct gen *gen_run(struct compile *c, struct ir *ir, struct plan *plan)
 			code = arena_new_of(c->a, struct code);
 			code->fn = f;
 			if (f->place == PLACE_KERNEL)
-				compile_kernel(g, f, code);
-			else
-				compile_host(g, f, code);
+				lay_out_kernel(g, f, code, &laid[i]);
 		}
 		vec_push(c->a, &g->codes, code);
+		if (laid[i].units && laid[i].root->scratch > scratch)
+			scratch = laid[i].root->scratch;
+	}
+	plan_shrink_scratch(plan, scratch ? scratch + 8 : 0);
+	log_say(&c->log, LOG_GEN, 2, "scratch slots of %u bytes, rows of %u",
+		plan->scratch_size, plan->row_size);
+	for (unsigned i = 0; i < ir->funcs.n; i++) {
+		struct code *code = g->codes.v[i];
+
+		if (laid[i].units)
+			emit_all(g, laid[i].units, code, laid[i].root);
+		else if (code && code->fn->place != PLACE_KERNEL)
+			compile_host(g, ir->funcs.v[i], code);
 	}
 	return g;
 }

@@ -193,7 +193,6 @@ static void make_masks(struct emit *e, struct needle *d)
 {
 	struct mem m;
 
-	d->tmp = emit_tmp(e, d->n * 2);
 	asm_imm(e->as, R5, -1); /* 0 behind the word with the NUL */
 	for (uint32_t i = 0; i < d->n; i += 8) {
 		m = emit_mem(e, d->v->reg, R4);
@@ -277,6 +276,9 @@ static void search(struct emit *e)
 	/* words of a variable are whole ones */
 	words = words && (literal(d.v) || d.n % 8 == 0);
 	t = copy_with_room(e, s, round8(d.n) + 8);
+	/* also in the dry run, which does not know what becomes of it */
+	if (!literal(d.v))
+		d.tmp = emit_tmp(e, round8(d.n) * 2);
 	if (words && !literal(d.v))
 		make_masks(e, &d);
 	emit_tmp_addr(e, R3, t);

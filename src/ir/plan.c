@@ -517,14 +517,11 @@ static bool plan_one(struct planner *k, struct var *v)
  * Offsets inside a row, each area on a cache line: what one CPU writes is not
  * near what another one does.
  */
-static void plan_rows(struct planner *k)
+static void place_rows(struct plan *p, uint32_t scratch)
 {
-	struct plan *p = k->p;
-	uint32_t n = k->ir->prog->probes.n * sizeof(struct probe_counts);
+	uint32_t n = p->scratch_off;
 
-	p->counts_off = 0;
-	p->scratch_off = n;
-	p->scratch_size = k->scratch ? round_to(k->scratch, LINE) + LINE : 0;
+	p->scratch_size = scratch ? round_to(scratch, LINE) + LINE : 0;
 	if (p->scratch_size > SCRATCH_MAX)
 		p->scratch_size = SCRATCH_MAX;
 	p->scratch_slots = p->scratch_size ? SCRATCH_SLOTS : 0;
@@ -535,7 +532,27 @@ static void plan_rows(struct planner *k)
 	if (!p->row_size)
 		p->row_size = LINE;
 	p->maps.v[MAP_ROWS].value_size = p->row_size * p->nrows;
+}
+
+static void plan_rows(struct planner *k)
+{
+	struct plan *p = k->p;
+
+	p->counts_off = 0;
+	p->scratch_off = k->ir->prog->probes.n * sizeof(struct probe_counts);
+	place_rows(p, k->scratch);
 	p->maps.v[MAP_CONTROL].value_size = p->control_size;
+}
+
+void plan_shrink_scratch(struct plan *p, uint32_t needed)
+{
+	const struct plan_map *rows = &p->maps.v[MAP_ROWS];
+	uint64_t before = plan_map_bytes(p, rows);
+
+	if (needed + LINE >= p->scratch_size)
+		return;
+	place_rows(p, needed);
+	p->total_bytes -= before - plan_map_bytes(p, rows);
 }
 
 /*

@@ -242,6 +242,12 @@ void plan_print(const struct plan *p, FILE *f);
 /* -v: entries x CPUs x cell of each aggregate and array, how it is kept and
  * updated, and why. */
 void plan_print_memory(const struct plan *p, unsigned nprobes, FILE *f);
+/*
+ * Once all handlers are laid out and none is lowered: how much of a scratch
+ * slot the largest of them needs. The plan's own figure is a bound that knows
+ * nothing of what lives when: two to ten times as much, for each CPU.
+ */
+void plan_shrink_scratch(struct plan *p, uint32_t needed);
 /* Offset of bytes in RODATA (8-byte aligned, shared with equal bytes). */
 uint32_t plan_rodata(struct compile *c, struct plan *p, const void *bytes,
 		     uint32_t n);
