@@ -48,10 +48,11 @@ struct passes {
 /* --- sources ------------------------------------------------------------- */
 
 /*
- * A longer script is none: tally /dev/zero would take all memory. 16 MiB are
- * half a million lines, which take 3 s to compile.
+ * A longer script is none: tally /dev/zero would take all memory. 4 MiB are
+ * 100,000 lines or more, which take a second to compile; of nothing but short
+ * statements they take five.
  */
-enum { SCRIPT_MAX = 16 << 20 };
+enum { SCRIPT_MAX = 4 << 20 };
 
 /*
  * Named as it was given: messages show the path the user knows. NULL: the
