@@ -2,6 +2,7 @@
 /* process("PATH"), process(PID), process, .library("LIB"): which files. */
 #include "probe/uprobe.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +86,24 @@ static const char *process_program(struct compile *c, long pid)
 	return path ? path : link; /* deleted since it was started */
 }
 
+/* Why process_program() has none of a process. */
+static int refuse_process(struct compile *c, const struct match *m, long pid)
+{
+	const char *link = arena_printf(c->a, "/proc/%ld/exe", pid);
+	char byte;
+	int err = readlink(link, &byte, 1) < 0 ? errno : 0;
+
+	if (err && err != ENOENT && err != ESRCH)
+		return family_refuse(c, m,
+				     "the program of process %ld cannot be "
+				     "read: %s",
+				     pid, strerror(err));
+	/* A directory without a program in it is that of a kernel's thread. */
+	if (!access(arena_printf(c->a, "/proc/%ld", pid), F_OK))
+		return family_refuse(c, m, "process %ld runs no program", pid);
+	return family_refuse(c, m, "no process %ld", pid);
+}
+
 /* The target's program: that of -x, or the first word of -c. NULL: none. */
 static const char *target_program(struct compile *c)
 {
@@ -108,6 +127,8 @@ static int programs(struct compile *c, const struct match *m,
 
 	if (!s->process) {
 		path = target_program(c);
+		if (!path && c->set.target_pid)
+			return refuse_process(c, m, c->set.target_pid);
 		if (!path)
 			return family_refuse(
 			    c, m,
@@ -119,8 +140,7 @@ static int programs(struct compile *c, const struct match *m,
 	if (s->process->type == TY_LONG) {
 		path = process_program(c, s->pid);
 		if (!path)
-			return family_refuse(c, m, "no process %ld",
-					     (long)s->process->num);
+			return refuse_process(c, m, s->pid);
 		vec_push(c->a, ret, path);
 		return 0;
 	}

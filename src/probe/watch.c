@@ -35,7 +35,8 @@ struct watch {
 /* What a point asks for. */
 struct watch_spec {
 	const struct literal *what; /* address or name */
-	int64_t bytes;		    /* 0: as large as the variable */
+	bool has_length;	    /* else: as large as the variable */
+	int64_t bytes;		    /* .length()'s: any number */
 	long pid;
 };
 
@@ -45,9 +46,10 @@ static void read_spec(const struct match *m, struct watch_spec *ret)
 	for (unsigned i = 0; i < m->nparts; i++) {
 		if (!strcmp(m->name[i], "data"))
 			ret->what = m->arg[i];
-		else if (!strcmp(m->name[i], "length"))
+		else if (!strcmp(m->name[i], "length")) {
+			ret->has_length = true;
 			ret->bytes = m->arg[i]->num;
-		else if (!strcmp(m->name[i], "process"))
+		} else if (!strcmp(m->name[i], "process"))
 			ret->pid = m->arg[i] ? (long)m->arg[i]->num : -1;
 	}
 }
@@ -156,7 +158,7 @@ static const char *point_text(struct compile *c, const struct watch_spec *s,
 	what = s->what->type == TY_LONG
 		   ? arena_printf(c->a, "0x%" PRIx64, w->addr)
 		   : arena_printf(c->a, "\"%s\"", s->what->str);
-	if (s->bytes)
+	if (s->has_length)
 		length = arena_printf(c->a, ".length(%u)", w->bytes);
 	return str_internz(c->str,
 			   arena_printf(c->a, "%s.data(%s)%s.%s", head, what,
@@ -183,7 +185,7 @@ static const char *find_place(struct compile *c, const struct watch_spec *s,
 				       &size);
 	if (why)
 		return why;
-	if (s->bytes)
+	if (s->has_length)
 		size = (uint64_t)s->bytes;
 	else if (!size)
 		size = aligned_bytes(ret->addr);
