@@ -172,6 +172,28 @@ static bool is_device(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+int result_check(const struct session *s)
+{
+	const char *path = s->o->snapshot;
+	struct stat st;
+	char *dir, *slash;
+	bool there;
+
+	if (!path)
+		return 0;
+	there = !stat(path, &st);
+	if (there && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (there && !S_ISREG(st.st_mode))
+		return access(path, W_OK) ? -errno : 0;
+	/* A new file is made there and takes the place of an old one. */
+	dir = arena_strndup(s->c->a, path, strlen(path));
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[1] = 0;
+	return access(slash ? dir : ".", W_OK | X_OK) ? -errno : 0;
+}
+
 /*
  * A whole new file or the old one: never half of one. It is written next to the
  * old one and then renamed: a process that reads the path sees either.

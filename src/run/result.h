@@ -10,6 +10,12 @@
 
 struct session;
 
+/*
+ * Before anything runs: 0, or a negative errno when the snapshot could not be
+ * written at the end as things are.
+ */
+int result_check(const struct session *s);
+
 /* At the end: files and texts that the options ask for. */
 void result_report(struct session *s);
 

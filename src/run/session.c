@@ -234,6 +234,12 @@ static int session_open(struct session *s)
 			strerror(-rc));
 		return EXIT_FAILED;
 	}
+	rc = result_check(s);
+	if (rc) {
+		fprintf(stderr, "ERROR: cannot write '%s': %s\n",
+			s->o->snapshot, strerror(-rc));
+		return EXIT_FAILED;
+	}
 	if (s->o->events) {
 		rc = vmrun_open(s);
 		if (rc)
