@@ -27,7 +27,8 @@ enum { LOOK_NS = 1000000000 };
 
 struct hotplug {
 	int fd; /* uevents; -1: not to be had */
-	struct cpus known; /* online, as of the last look or message */
+	struct cpus known; /* online, with events opened if need be */
+	struct cpus seen;  /* online at the last look */
 	int64_t start_ns, looked_ns;
 	bool stopped; /* opens no more */
 };
@@ -150,21 +151,32 @@ static void came(struct session *s, unsigned cpu)
 
 /* --- noticing ------------------------------------------------------------- */
 
-/* CPUs of now that were not known, or all. */
+/*
+ * CPUs that came unheard, or all. What was not there at the last look is left to
+ * its message, which may be on its way: a second opening would miss events.
+ */
 static void look(struct session *s, bool all)
 {
 	struct hotplug *h = s->kern->hotplug;
-	struct cpus online, before = h->known;
-	unsigned cpu, end;
+	struct cpus online;
+	unsigned i, end;
 
 	h->looked_ns = session_now(s);
 	if (!cpus_read("online", &online))
 		return;
-	h->known = online;
+	for (i = 0; i < CPUS_MAX / 64; i++)
+		h->known.bits[i] &= online.bits[i];
 	end = cpus_end(&online);
-	for (cpu = 0; cpu < end; cpu++)
-		if (cpus_has(&online, cpu) && (all || !cpus_has(&before, cpu)))
-			came(s, cpu);
+	for (i = 0; i < end; i++) {
+		bool unheard = !cpus_has(&h->known, i) &&
+			       (h->stopped || cpus_has(&h->seen, i));
+
+		if (!cpus_has(&online, i) || !(all || unheard))
+			continue;
+		cpus_add(&h->known, i);
+		came(s, i);
+	}
+	h->seen = online;
 }
 
 enum message { MSG_NONE, MSG_CAME, MSG_OTHER, MSG_LOST };
@@ -211,6 +223,7 @@ void hotplug_start(struct session *s)
 		;
 	h->start_ns = h->looked_ns = session_now(s);
 	cpus_read("online", &h->known);
+	h->seen = h->known;
 }
 
 void hotplug_turn(struct session *s, bool told)

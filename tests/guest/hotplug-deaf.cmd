@@ -1,7 +1,7 @@
 # In a network namespace of another user namespace the kernel tells of no CPU:
 # tally looks each second, and says what it did not count until then.
 cpu=/sys/devices/system/cpu
-cd "$TMP"
+cd "$TMP" && : >out && : >err
 echo 0 >$cpu/cpu3/online
 unshare -U -n sleep 1000 &
 other=$!

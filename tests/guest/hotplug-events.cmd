@@ -3,7 +3,7 @@
 # ledger says on, every page fault there is counted, and the clock ticks again.
 n=2000
 cpu=/sys/devices/system/cpu
-cd "$TMP"
+cd "$TMP" && : >out && : >err
 echo 0 >$cpu/cpu1/online
 tally -v --strict -e '
 global on, faults, ticks, told

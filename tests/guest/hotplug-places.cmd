@@ -2,7 +2,7 @@
 # the one that tally runs on. That one goes offline: the place is probed on.
 n=1000
 cpu=/sys/devices/system/cpu
-cd "$TMP"
+cd "$TMP" && : >out && : >err
 taskset 8 tally --strict -e '
 global calls, steps, told
 probe kernel.function("__x64_sys_getppid") {

@@ -1,7 +1,7 @@
 # One end for each process and one for each thread but the first, however they
 # end: by exit while threads run, the first thread first, killed, by a signal
 # that asks, without a program of their own, as another user's program.
-cd "$TMP"
+cd "$TMP" && : >out
 tally -e '
 global ended, gone, others, told
 probe process("work-ends").end { ended[execname()]++ }
