@@ -18,7 +18,7 @@
 #include "probe/probe.h"
 #include "sema/embedded.h"
 
-enum { FILE_MAX = 64 << 20 }; /* no library file is near it */
+enum { FILE_MAX = 4 << 20 }; /* no library file is near it */
 
 /*
  * One file; of -I it is read in whole when it is found, of the program's own
