@@ -152,8 +152,8 @@ static void came(struct session *s, unsigned cpu)
 /* --- noticing ------------------------------------------------------------- */
 
 /*
- * CPUs that came unheard, or all. What was not there at the last look is left to
- * its message, which may be on its way: a second opening would miss events.
+ * CPUs that came unheard, or all. What was not there at the last look is left
+ * to its message, which may be on its way: a second opening would miss events.
  */
 static void look(struct session *s, bool all)
 {
