@@ -138,7 +138,8 @@ static void flags_text(struct vm *vm, const struct builtin_call *b)
  */
 static void argv_text(struct vm *vm, const struct builtin_call *b)
 {
-	size_t n, max = (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) - 1, len;
+	size_t n, max = (size_t)vm_limit(vm, LIMIT_MAXSTRINGLEN) - 1;
+	size_t len, room;
 	const char *s = barg_str(vm, b, 0, &n), *end = s + n;
 	bool first = true, cut = false;
 
@@ -151,15 +152,18 @@ static void argv_text(struct vm *vm, const struct builtin_call *b)
 	for (; s < end && !cut; first = false) {
 		if (!first)
 			text_add(&vm->text, ", ", 2);
+		/* what closes the list must fit, too */
+		room = vm->text.n + 16 < max ? max - vm->text.n - 8 : 0;
 		len = end - s < 2 ? SIZE_MAX :
 			(size_t)(((uint8_t)s[0] - '0') << 6 |
 				 ((uint8_t)s[1] - '0'));
 		s += end - s < 2 ? end - s : 2;
-		cut = len > (size_t)(end - s);
-		len = cut ? (size_t)(end - s) : len;
-		if (len || !cut)
-			text_escape(&vm->text, s, len, max, true);
-		if (cut)
+		cut = !room || len > (size_t)(end - s);
+		len = len > (size_t)(end - s) ? (size_t)(end - s) : len;
+		if (room && (len || !cut))
+			text_escape(&vm->text, s, len, room, true);
+		/* text_escape() has its own dots */
+		if (cut && vm->text.s[vm->text.n - 1] != '.')
 			text_add(&vm->text, "...", 3);
 		s += len;
 	}
