@@ -155,8 +155,8 @@ static void argv_text(struct vm *vm, const struct builtin_call *b)
 		/* what closes the list must fit, too */
 		room = vm->text.n + 16 < max ? max - vm->text.n - 8 : 0;
 		len = end - s < 2 ? SIZE_MAX :
-			(size_t)(((uint8_t)s[0] - '0') << 6 |
-				 ((uint8_t)s[1] - '0'));
+			((uint8_t)s[0] - (size_t)'0') << 6 |
+			((uint8_t)s[1] - (size_t)'0');
 		s += end - s < 2 ? end - s : 2;
 		cut = !room || len > (size_t)(end - s);
 		len = len > (size_t)(end - s) ? (size_t)(end - s) : len;
