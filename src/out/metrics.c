@@ -189,31 +189,28 @@ static void say_values(const struct snap_agg *agg, const struct snap_key *key,
 	}
 }
 
+static void say_outcome(const char *probe, const char *name, uint64_t n,
+			FILE *f)
+{
+	fputs("tally_probe_events_total{probe=", f);
+	value(probe, f);
+	fprintf(f, ",outcome=\"%s\"} %" PRIu64 "\n", name, n);
+}
+
 /* One metric; an outcome is a label: docs/output.md says which add up. */
 static void say_losses(const struct snapshot *s, FILE *f)
 {
-	unsigned i, k;
+	unsigned i;
 
 	fputs("# TYPE tally_probe_events counter\n", f);
 	for (i = 0; i < s->losses.n; i++) {
 		const struct snap_loss *l = &s->losses.v[i];
-		const struct {
-			const char *name;
-			uint64_t n;
-		} of[] = {
-			{ "handled", l->handled }, { "misses", l->misses },
-			{ "lock_skips", l->lock_skips },
-			{ "nest_skips", l->nest_skips },
-			{ "map_full", l->map_full },
-			{ "ring_full", l->ring_full }, { "errors", l->errors },
-		};
 
-		for (k = 0; k < sizeof(of) / sizeof(*of); k++) {
-			fputs("tally_probe_events_total{probe=", f);
-			value(l->probe, f);
-			fprintf(f, ",outcome=\"%s\"} %" PRIu64 "\n", of[k].name,
-				of[k].n);
-		}
+#define LOSS(name, is_new, is_outcome)                                        \
+	if (is_outcome)                                                       \
+		say_outcome(l->probe, #name, l->name, f);
+#include "out/loss.def"
+#undef LOSS
 	}
 }
 

@@ -178,15 +178,9 @@ static void merge_losses(struct arena *a, struct snapshot *into,
 			vec_push(a, &into->losses, *f);
 			continue;
 		}
-		t->hits += f->hits;
-		t->handled += f->handled;
-		t->misses += f->misses;
-		t->lock_skips += f->lock_skips;
-		t->nest_skips += f->nest_skips;
-		t->map_full += f->map_full;
-		t->ring_full += f->ring_full;
-		t->errors += f->errors;
-		t->late_cpus += f->late_cpus;
+#define LOSS(name, is_new, is_outcome) t->name += f->name;
+#include "out/loss.def"
+#undef LOSS
 	}
 }
 
@@ -431,15 +425,9 @@ void snapshot_write_ledger(struct json *j, const struct snapshot *s)
 		json_object(j);
 		json_key(j, "probe");
 		json_strz(j, l->probe);
-		write_u64(j, "hits", l->hits);
-		write_u64(j, "handled", l->handled);
-		write_u64(j, "misses", l->misses);
-		write_u64(j, "lock_skips", l->lock_skips);
-		write_u64(j, "nest_skips", l->nest_skips);
-		write_u64(j, "map_full", l->map_full);
-		write_u64(j, "ring_full", l->ring_full);
-		write_u64(j, "errors", l->errors);
-		write_u64(j, "late_cpus", l->late_cpus);
+#define LOSS(name, is_new, is_outcome) write_u64(j, #name, l->name);
+#include "out/loss.def"
+#undef LOSS
 		json_end_object(j);
 	}
 	json_end_array(j);

@@ -50,14 +50,14 @@ struct snap_agg {
 
 /*
  * The loss ledger's row of one probe, as in run/ledger.h: hits = handled +
- * lock_skips + nest_skips; misses never were hits; map_full, ring_full and
- * errors are of handled ones.
+ * lock_skips + nest_skips; misses never were hits; map_full, ring_full, errors
+ * and unplaced are of handled ones.
  */
 struct snap_loss {
 	const char *probe;
-	uint64_t hits, handled, misses, lock_skips, nest_skips, map_full,
-	    ring_full, errors,
-	    late_cpus; /* how often one came that was counted later */
+#define LOSS(name, is_new, is_outcome) uint64_t name;
+#include "out/loss.def"
+#undef LOSS
 };
 
 /* A machine and a run of it. */

@@ -353,16 +353,12 @@ static bool read_losses(struct reading *r, struct snapshot *s,
 
 		if (!l.probe)
 			return bad(r, "a row of the ledger has no probe");
-		if (!read_u64(r, j->v[i], "hits", &l.hits) ||
-		    !read_u64(r, j->v[i], "handled", &l.handled) ||
-		    !read_u64(r, j->v[i], "misses", &l.misses) ||
-		    !read_u64(r, j->v[i], "lock_skips", &l.lock_skips) ||
-		    !read_u64(r, j->v[i], "nest_skips", &l.nest_skips) ||
-		    !read_u64(r, j->v[i], "map_full", &l.map_full) ||
-		    !read_u64(r, j->v[i], "ring_full", &l.ring_full) ||
-		    !read_u64(r, j->v[i], "errors", &l.errors) ||
-		    !read_u64(r, j->v[i], "late_cpus", &l.late_cpus))
-			return false;
+#define LOSS(name, is_new, is_outcome)                                        \
+	if ((!is_new || jget(j->v[i], #name)) &&                              \
+	    !read_u64(r, j->v[i], #name, &l.name))                            \
+		return false;
+#include "out/loss.def"
+#undef LOSS
 		vec_push(r->a, &s->losses, l);
 	}
 	return true;

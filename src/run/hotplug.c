@@ -14,9 +14,10 @@
 #include "run/state.h"
 
 /*
- * The kernel tells of a CPU by a uevent when all of it is up, and 0.1 ms later
- * its events count. Looking at the list of CPUs each 10 to 100 ms would miss
- * more, and all of a CPU that goes and comes between two looks. Uevents reach
+ * The kernel tells of a CPU by a uevent when all of it is up, and some time
+ * later its events count (1.5 to 5 ms in an emulated guest under load). Looking
+ * at the list of CPUs each 10 to 100 ms would miss more, and all of a CPU that
+ * goes and comes between two looks. Uevents reach
  * the network namespaces that belong to the first user namespace: those of
  * containers that root runs, too. In others, and without netlink, nothing is
  * heard: so the list is looked at as well, which costs 10 us, each second.

@@ -109,7 +109,7 @@ static void take_losses(struct session *s, struct snapshot *snap)
 			.lock_skips = r.n.lock_skips,
 			.nest_skips = r.n.nest_skips,
 			.map_full = r.n.map_full, .ring_full = r.n.ring_full,
-			.errors = r.n.errors,
+			.errors = r.n.errors, .unplaced = r.n.unplaced,
 			.late_cpus = r.late_cpus }));
 	}
 }

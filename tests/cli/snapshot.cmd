@@ -74,6 +74,10 @@ sed 's/"name": "one"/"name": "o\\n# EOF"/' a.json >name; try name
 sed 's/"name": "one"/"name": "9"/' a.json >name; try --openmetrics name
 sed 's/"name": "one"/"name": "o$e_9"/' a.json >name
 tally merge --openmetrics name | grep 'o:e' | head -n 2
+# Before some losses were counted, files did without them.
+grep -v '"unplaced"\|"late_cpus"' a.json |
+	sed 's/\("errors": [0-9]*\),/\1/' >old
+tally merge old -o older && cmp older a.json && echo "an old file"
 echo '{}' >empty; try a.json empty
 : >nothing; try nothing
 head -c 100000 /dev/zero | tr '\0' '[' >deep; try deep
