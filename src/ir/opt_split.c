@@ -196,6 +196,53 @@ static void say_point(const struct split *s, const struct ir_ins *at)
 		at->global ? ", " : "", at->global ? at->global->name : "");
 }
 
+/* Does something that block b leads to, itself from instruction i on, store an
+ * element? */
+static bool leads_to_store(struct split *s, struct ir_block *b,
+			   const struct ir_ins *i)
+{
+	struct ir_block **stack = arena_array(s->a, struct ir_block *,
+					      s->f->nblocks + 1);
+	uint8_t *seen = arena_alloc(s->a, s->f->nblocks + 1);
+	unsigned n = 0;
+
+	for (;;) {
+		struct ir_block *succ[2];
+		unsigned ns;
+
+		for (; i; i = i->next)
+			if (i->op == OP_ASET)
+				return true;
+		ns = ir_succ(b, succ);
+		for (unsigned k = 0; k < ns; k++) {
+			if (seen[succ[k]->id])
+				continue;
+			seen[succ[k]->id] = 1;
+			stack[n++] = succ[k];
+		}
+		if (!n)
+			return false;
+		b = stack[--n];
+		i = b->first;
+	}
+}
+
+/*
+ * What a handler of @entry stores after it has gone on on the host is there too
+ * late. To report an error is all that it may do there.
+ */
+static void check_entry(struct split *s, struct ir_block *b,
+			const struct ir_ins *at)
+{
+	if (s->f->probe->is_entry && !s->late && leads_to_store(s, b, at)) {
+		s->late = true;
+		/* not where it is: that may be in the library */
+		complain(s->c, ENTRY_LATE, &s->f->probe->span,
+			 at->builtin ? at->builtin->name
+				     : op_info(at->op)->text);
+	}
+}
+
 /*
  * Both versions are cut at the same instruction; its registers have the same
  * numbers in both.
@@ -206,6 +253,7 @@ static void add_point(struct split *s, struct ir_block *b, struct ir_ins *at,
 	struct resume_at *p = arena_new_of(s->a, struct resume_at);
 
 	say_point(s, at);
+	check_entry(s, b, at);
 	live_before(s, b, at, p);
 	p->enter = split_host(s, s->map[b->id], n);
 	p->block = b;

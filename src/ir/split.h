@@ -31,6 +31,7 @@ struct split {
 	struct ir_ins **list; /* scratch, for block_flow() */
 	struct ir_block **map;	/* kernel block id to host block */
 	bool matched; /* the handler asks for groups of a match */
+	bool late; /* reported: a value of @entry that comes too late */
 	unsigned deep; /* loops nested deeper than this go to the host */
 	VEC(struct resume_at *) points;
 };

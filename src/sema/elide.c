@@ -179,6 +179,12 @@ static bool unread_local(const struct node *n)
 	       !n->u.name.var->broken;
 }
 
+/* Of the library, or with a name that tally has made (sema/entry.c). */
+static bool is_ours(const struct node *v)
+{
+	return sema_in_library(v) || strchr(v->u.name.name, '.');
+}
+
 static void expr(struct elide *x, struct node *n);
 
 static int child_expr(struct node **child, void *ctx)
@@ -199,7 +205,7 @@ static void expr(struct elide *x, struct node *n)
 	a = n->u.binary.a;
 	if (!unread_local(a))
 		return;
-	if (!sema_in_library(a))
+	if (!is_ours(a))
 		complain(x->c, ELIDE_ASSIGN, &a->span, a->u.name.name);
 	*n = *n->u.binary.b;
 	x->changed = true;
@@ -220,7 +226,7 @@ static bool useless(struct elide *x, struct node *a)
 	    !effects_fails(a)) {
 		struct node *v = a->u.binary.a;
 
-		if (!sema_in_library(v))
+		if (!is_ours(v))
 			complain(x->c, ELIDE_ASSIGN, &v->span, v->u.name.name);
 		/* the value is still computed, where that can be noticed */
 		*a = *a->u.binary.b;
@@ -471,7 +477,7 @@ static void drop_probes(struct elide *x)
 			continue;
 		}
 		pr->elided = true;
-		if (sema_in_library(pr->body))
+		if (pr->is_entry || sema_in_library(pr->body))
 			continue;
 		if (first && same_point(first, pr)) {
 			more++;
@@ -525,6 +531,13 @@ static void round_over(struct elide *x)
 	}
 }
 
+static bool acts_at_entry(void *ctx, struct node *e)
+{
+	struct elide *x = ctx;
+
+	return effects_any(x->e, e);
+}
+
 static bool calls(const struct sema *s, enum builtin_id id)
 {
 	return s->builtins[id / 64] >> (id % 64) & 1;
@@ -557,6 +570,7 @@ void fold_program(struct sema *s)
 		x.e = effects_make(s->c->a, p, matched);
 		count_all(p);
 		round_over(&x);
+		x.changed |= entry_trim(s, acts_at_entry, &x);
 		fold_all(&x);
 	}
 	sink_prologues(s, x.e);

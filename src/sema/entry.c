@@ -179,6 +179,62 @@ static bool still_there(const struct scope *sc, const struct node *e)
 	       e->u.target.name[1] != '$';
 }
 
+/* Functions of the library in two steps, of which the first reads. */
+static const struct step {
+	const char *name, *first, *second;
+} steps[] = {
+	{"user_string_quoted", "_user_raw", "_raw_quoted"},
+	{"kernel_string_quoted", "_kernel_raw", "_raw_quoted"},
+};
+
+static struct node *entry_of(struct arena *a, struct node *e)
+{
+	struct node *n = node_new(a, N_ENTRY, e->span);
+
+	n->u.unary.a = e;
+	return n;
+}
+
+/*
+ * What only the host can do it does too late for the entry, often after the
+ * return. It need not be done there: f(e) as it was is f of what e was. True: n
+ * is such a call now, with its arguments taken at the entry.
+ */
+static bool compute_later(struct scope *sc, struct node *n)
+{
+	struct arena *a = sc->s->c->a;
+	struct node *call = n->u.unary.a;
+	const struct builtin *b;
+	unsigned i;
+
+	if (call->kind != N_CALL)
+		return false;
+	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct node *last;
+
+		if (call->u.call.args.n != 1 ||
+		    strcmp(call->u.call.name, steps[i].name))
+			continue;
+		last = node_new(a, N_CALL, n->span);
+		last->u.call.name = str_internz(sc->s->c->str, steps[i].second);
+		call->u.call.name = str_internz(sc->s->c->str, steps[i].first);
+		vec_push(a, &last->u.call.args, entry_of(a, call));
+		*n = *last;
+		return true;
+	}
+	b = builtin_find(call->u.call.name, call->u.call.args.n);
+	if (!b || (b->flags & (BF_PURE | BF_HOST)) != (BF_PURE | BF_HOST))
+		return false;
+	for (i = 0; i < call->u.call.args.n; i++) {
+		struct node **arg = &call->u.call.args.v[i];
+
+		if ((*arg)->kind != N_NUM && (*arg)->kind != N_STR)
+			*arg = entry_of(a, *arg);
+	}
+	*n = *call;
+	return true;
+}
+
 bool entry_replace(struct scope *sc, struct node *n)
 {
 	struct sema *s = sc->s;
@@ -196,6 +252,8 @@ bool entry_replace(struct scope *sc, struct node *n)
 		*n = *n->u.unary.a;
 		return false;
 	}
+	if (compute_later(sc, n))
+		return false;
 	if (!set) {
 		set = arena_new_of(s->c->a, struct entry_set);
 		set->ret = sc->probe;
@@ -216,44 +274,53 @@ bool entry_replace(struct scope *sc, struct node *n)
 	return false;
 }
 
-static struct node *return_part(struct build *b, const struct entry_set *set)
+static struct node *return_part(struct build *b, struct entry_set *set)
 {
 	struct node *blk = node_new(b->a, N_BLOCK, b->at);
+	struct node *check;
 	unsigned i;
 
 	if (set->frame)
 		vec_push(b->a, &blk->u.block.stmts,
 			 assign(b, name(b, set->frame), frame_of_return(b)));
 	/* One handler stores all of them: where the last is, all are. */
-	vec_push(b->a, &blk->u.block.stmts,
-		 need_entry(b, element(b, set->list.v[set->list.n - 1].array,
-				       set->frame ? name(b, set->frame)
-						  : NULL)));
+	check = need_entry(b, element(b, set->list.v[set->list.n - 1].array,
+				      set->frame ? name(b, set->frame)
+						 : NULL));
+	vec_push(b->a, &blk->u.block.stmts, check);
 	for (i = 0; i < set->list.n; i++) {
-		const struct entry_value *v = &set->list.v[i];
+		struct entry_value *v = &set->list.v[i];
 		struct node *k = set->frame ? name(b, set->frame) : NULL;
 		/* a node must not be in two places of the tree */
 		struct node *k2 = set->frame ? name(b, set->frame) : NULL;
 
-		vec_push(b->a, &blk->u.block.stmts,
-			 assign(b, name(b, v->local), element(b, v->array, k)));
-		vec_push(b->a, &blk->u.block.stmts,
-			 remove_element(b, element(b, v->array, k2)));
+		v->use = arena_new_of(b->a, struct entry_use);
+		v->use->check = check;
+		v->use->is_last = i + 1 == set->list.n;
+		v->use->take = assign(b, name(b, v->local),
+				      element(b, v->array, k));
+		v->use->forget = remove_element(b, element(b, v->array, k2));
+		vec_push(b->a, &blk->u.block.stmts, v->use->take);
+		vec_push(b->a, &blk->u.block.stmts, v->use->forget);
+		vec_push(b->a, &b->s->entries, v->use);
 	}
 	return blk;
 }
 
+/* The expressions are cloned: several probes may stand for one point. */
 static struct node *entry_part(struct build *b, const struct entry_set *set)
 {
 	struct node *blk = node_new(b->a, N_BLOCK, b->at);
 	unsigned i;
 
 	for (i = 0; i < set->list.n; i++) {
+		const struct entry_value *v = &set->list.v[i];
 		struct node *k = set->frame ? stack_pointer(b) : NULL;
+		struct node *store = assign(b, element(b, v->array, k),
+					    node_clone(b->a, v->expr));
 
-		vec_push(b->a, &blk->u.block.stmts,
-			 assign(b, element(b, set->list.v[i].array, k),
-				set->list.v[i].expr));
+		vec_push(b->a, &v->use->stores, store);
+		vec_push(b->a, &blk->u.block.stmts, store);
 	}
 	return blk;
 }
@@ -335,12 +402,58 @@ void entry_finish(struct scope *sc)
 		p->is_entry = true;
 		p->span = set->ret->span;
 		p->derivation = set->ret->derivation;
-		/* cloned: several probes may stand for one point */
-		p->body = node_clone(b.a, entry_part(&b, set));
+		p->body = entry_part(&b, set);
 		if (set->ret->cond)
 			p->cond = node_clone(b.a, set->ret->cond);
 		vec_push(b.a, &s->p->probes, p);
 	}
+}
+
+/* What is left of a set: check looks for its last value, or is not needed. */
+static void trim_check(struct node *check, const struct entry_use *left)
+{
+	const struct node *from;
+	struct node *in;
+
+	if (!left) {
+		check->kind = N_EMPTY;
+		return;
+	}
+	from = left->take->u.unary.a->u.binary.b;
+	in = check->u.ternary.a->u.unary.a;
+	in->u.in.array->u.name.name = from->u.index.name;
+	in->u.in.array->u.name.var = from->u.index.var;
+}
+
+bool entry_trim(struct sema *s, bool (*acts)(void *ctx, struct node *e),
+		void *ctx)
+{
+	const struct entry_use *left = NULL;
+	bool changed = false;
+	unsigned i, k;
+
+	for (i = 0; i < s->entries.n; i++) {
+		struct entry_use *u = s->entries.v[i];
+
+		if (u->take->kind != N_EMPTY) {
+			left = u;
+		} else if (u->forget->kind != N_EMPTY) {
+			u->forget->kind = N_EMPTY;
+			changed = true;
+			for (k = 0; k < u->stores.n; k++) {
+				struct node *store = u->stores.v[k];
+
+				if (!acts(ctx, store->u.unary.a->u.binary.b))
+					store->kind = N_EMPTY;
+			}
+		}
+		if (u->is_last) {
+			if (u->check->kind != N_EMPTY)
+				trim_check(u->check, left);
+			left = NULL;
+		}
+	}
+	return changed;
 }
 
 struct node *entry_place(struct scope *sc, const struct span *at)

@@ -56,6 +56,7 @@ struct sema {
 	unsigned resolved;    /* functions of p->functions that are resolved */
 	unsigned ctype_depth; /* of looking for what a value points to */
 	VEC(struct node *) late; /* N_ARROW, type not known when resolved */
+	VEC(struct entry_use *) entries; /* of @entry, for fold_program() */
 	name_list counted;    /* files of programs that read perf counters */
 	unsigned bad_types;   /* mismatches reported by infer */
 	unsigned compared;    /* names, for "similar" */
@@ -81,6 +82,18 @@ struct scope {
 struct entry_value {
 	struct node *expr;
 	const char *array, *local;
+	struct entry_use *use;
+};
+
+/*
+ * The statements that were made for an @entry, to be taken away when nobody
+ * asks for its value: the library's prologues have more than a handler wants.
+ */
+struct entry_use {
+	struct node *check; /* of the return: goes on only where a value is */
+	struct node *take, *forget;	/* of the return */
+	VEC(struct node *) stores;	/* of the entries */
+	bool is_last; /* all values that check looks for end here */
 };
 
 /* --- sema.c */
@@ -168,6 +181,10 @@ struct node *entry_place(struct scope *sc, const struct span *at);
 bool entry_reaches(struct scope *sc, const struct node *n);
 /* Once the handler is resolved: the rest of what @entry needs. */
 void entry_finish(struct scope *sc);
+/* Takes away what was made for values that are not taken any more, which
+ * expressions without effects (says the caller) need not be computed for. */
+bool entry_trim(struct sema *s, bool (*acts)(void *ctx, struct node *e),
+		void *ctx);
 
 /* --- life.c: probes on the life of programs, of whatever process */
 /*
