@@ -185,6 +185,7 @@ static const struct step {
 } steps[] = {
 	{"user_string_quoted", "_user_raw", "_raw_quoted"},
 	{"kernel_string_quoted", "_kernel_raw", "_raw_quoted"},
+	{"__quoted", "__raw", "_raw_quoted"},
 };
 
 static struct node *entry_of(struct arena *a, struct node *e)

@@ -31,6 +31,7 @@ struct sink {
 	VEC(struct step) steps;
 	node_list guards; /* statements of the handler that go in front */
 	VEC(struct var *) needed; /* by what stays in front */
+	unsigned nfunctions;
 	bool impure;
 };
 
@@ -191,6 +192,46 @@ static void put_steps(struct sink *k, node_list *to, bool staying)
 			vec_push(k->c->a, to, k->steps.v[i].n);
 }
 
+struct leaving {
+	uint8_t *seen; /* by function.index */
+	bool found;
+};
+
+static void find_leaving(struct node *n, void *ctx)
+{
+	struct leaving *l = ctx;
+	const struct function *fn;
+
+	if (n->kind != N_CALL)
+		return;
+	if (n->u.call.builtin && n->u.call.builtin->flags & BF_HOST)
+		l->found = true;
+	fn = n->u.call.fn;
+	if (!fn || l->found || l->seen[fn->index])
+		return;
+	l->seen[fn->index] = 1;
+	walk_nodes(fn->body, find_leaving, l);
+}
+
+/*
+ * May what stays in front go on on the host? What is behind it would read the
+ * target's memory too late, which is worse than a text for nothing.
+ */
+static bool may_leave(struct sink *k, const struct node *last)
+{
+	struct leaving l = {0};
+
+	l.seen = arena_alloc(k->c->a, k->nfunctions + 1);
+	for (unsigned i = 0; i < k->steps.n; i++)
+		if (k->steps.v[i].stays)
+			walk_nodes(k->steps.v[i].n, find_leaving, &l);
+	for (unsigned i = 0; i < k->guards.n; i++)
+		walk_nodes(k->guards.v[i]->u.ternary.a, find_leaving, &l);
+	if (last)
+		walk_nodes(last->u.ternary.a, find_leaving, &l);
+	return l.found;
+}
+
 /* The handler's statements from `from` on are neither tests nor moved. */
 static void rebuild(struct sink *k, struct node *body, const node_list *rest,
 		    unsigned from, struct node *last)
@@ -242,14 +283,15 @@ static void sink_body(struct sink *k, struct node *body)
 		last = l->v[n];
 		walk_nodes(last->u.ternary.a, need_vars, k);
 	}
-	if (!k->impure && (n || last) && decide(k))
+	if (!k->impure && (n || last) && decide(k) && !may_leave(k, last))
 		rebuild(k, body, l, n, last);
 }
 
 void sink_prologues(struct sema *s, const struct all_effects *e)
 {
 	for (unsigned i = 0; i < s->p->probes.n; i++) {
-		struct sink k = {.c = s->c, .e = e};
+		struct sink k = {.c = s->c, .e = e,
+				 .nfunctions = s->p->functions.n};
 
 		if (s->p->probes.v[i]->body->kind == N_BLOCK)
 			sink_body(&k, s->p->probes.v[i]->body);
