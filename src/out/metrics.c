@@ -6,24 +6,36 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "out/export.h"
 #include "stat/extract.h"
 #include "stat/grid.h"
 
 /*
  * A label's value: backslash, quote and newline are escaped. That is the whole
- * escaping of the format (OpenMetrics 1.0, section on ABNF).
+ * escaping of the format (OpenMetrics 1.0, section on ABNF). It has to be
+ * UTF-8, or a reader refuses the whole text: any other byte becomes the
+ * character that it is in Latin-1, as in JSON.
  */
 static void value(const char *s, FILE *f)
 {
+	size_t n = strlen(s), len;
+
 	fputc('"', f);
-	for (; *s; s++) {
-		if (*s == '\n')
+	for (; n; s += len, n -= len) {
+		unsigned char c = (unsigned char)*s;
+
+		len = utf8_len(s, n);
+		if (!len) {
+			len = 1;
+			fprintf(f, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+		} else if (c == '\n') {
 			fputs("\\n", f);
-		else if (*s == '\\' || *s == '"')
-			fprintf(f, "\\%c", *s);
-		else
-			fputc(*s, f);
+		} else if (c == '\\' || c == '"') {
+			fprintf(f, "\\%c", c);
+		} else {
+			fwrite(s, 1, len, f);
+		}
 	}
 	fputc('"', f);
 }

@@ -25,3 +25,7 @@ print("".join(l["text"] for l in lines if l["type"] == "text"), end="")
 print(lines[-1]["ledger"][0]["hits"])'
 tally -w --events events --format=openmetrics s.stp
 tally --format=xml -e 'probe begin { exit() }' 2>&1 | head -n 1
+# A label is UTF-8, whatever bytes a key has.
+tally --format=openmetrics -e 'global a
+probe begin { a["\377-\303\251\n\\"] <<< 1; exit() }
+probe end { print(@count(a["x"])) }' | grep -a key1 | od -An -c -w32
