@@ -11,8 +11,9 @@ tally -c /no/such/command -e 'probe end { println("end") }' | sed 's/.*command: 
 echo "status $?"
 tally -T 0.01 -e 'probe end { println("time is up") }'
 echo "status $?"
-sleep 0.05 &
-tally -x $! -e 'probe begin { println(target() == $1) } probe end { println("gone") }' $!
+sleep 60 &
+tally -x $! -e 'probe begin { println(target() == $1) system(sprintf("kill %d", target())) }
+probe end { println("gone") }' $!
 echo "status $?"
 tally -x 2147483647 -e 'probe begin { println("x") }'
 echo "status $?"
