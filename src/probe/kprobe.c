@@ -331,6 +331,9 @@ static const char *explain(struct compile *c, const struct kprobe *k, int err)
 				    "several functions are called %s and the "
 				    "kernel does not choose",
 				    k->name);
+	case -EMFILE:
+		return "too many open files: raise `ulimit -n` (two or three "
+		       "are needed for each probe)";
 	default:
 		return arena_printf(c->a, "kernel function %s: %s", k->name,
 				    strerror(-err));

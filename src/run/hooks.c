@@ -268,6 +268,8 @@ static void hook_command(void *ctx, const char *cmd)
 	}
 	if (fork())
 		_exit(0);
+	if (s->open_files.rlim_cur)
+		setrlimit(RLIMIT_NOFILE, &s->open_files);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

@@ -6,6 +6,7 @@
 #include "run/kern.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,9 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 		diag_note(s->c->diag, d, NULL, "the kernel says: %s", words);
 	if (known && known->help)
 		diag_help(s->c->diag, d, "%s", known->help);
+	else if (err == -EMFILE || err == -ENFILE)
+		diag_help(s->c->diag, d, "raise `ulimit -n`: two or three files "
+			  "are open for each probe");
 	else if (!known)
 		diag_help(s->c->diag, d, "tally should not make such a "
 			  "program: please report it, with the output of -vvv");

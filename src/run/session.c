@@ -160,15 +160,38 @@ static void run_end(struct session *s)
 
 /* --- opening ------------------------------------------------------------- */
 
-static bool has_kernel_probes(const struct session *s)
+static unsigned kernel_probes(const struct session *s)
 {
-	unsigned i;
+	unsigned i, n = 0;
 
 	for (i = 0; i < s->prog->probes.n; i++)
-		if (s->prog->probes.v[i]->place == PLACE_KERNEL &&
-		    !s->prog->probes.v[i]->elided)
-			return true;
-	return false;
+		n += s->prog->probes.v[i]->place == PLACE_KERNEL &&
+		     !s->prog->probes.v[i]->elided;
+	return n;
+}
+
+/*
+ * Each program and each place it is attached to is an open file; most shells
+ * allow 1,024. Where it may not be raised, attaching says so. Commands that the
+ * script runs get the limit that tally had.
+ */
+static void allow_files(struct session *s)
+{
+	rlim_t want = 1024 + 4 * (rlim_t)kernel_probes(s);
+	struct rlimit now, raised;
+
+	if (getrlimit(RLIMIT_NOFILE, &now))
+		return;
+	if (now.rlim_cur >= want)
+		return;
+	raised.rlim_cur = want;
+	raised.rlim_max = now.rlim_max > want ? now.rlim_max : want;
+	if (setrlimit(RLIMIT_NOFILE, &raised)) {
+		raised.rlim_cur = raised.rlim_max = now.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &raised))
+			return;
+	}
+	s->open_files = now;
 }
 
 static int open_child(struct session *s)
@@ -202,7 +225,7 @@ static int open_child(struct session *s)
  */
 static int open_machines(struct session *s)
 {
-	bool kernel = has_kernel_probes(s);
+	bool kernel = kernel_probes(s) != 0;
 	int rc;
 
 	if (kernel && s->c->set.runtime == RUNTIME_VM && !s->o->events) {
@@ -211,6 +234,7 @@ static int open_machines(struct session *s)
 		return EXIT_FAILED;
 	}
 	if (kernel && s->c->set.runtime == RUNTIME_BPF) {
+		allow_files(s);
 		rc = kern_open(s);
 		if (rc)
 			return rc;

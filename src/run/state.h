@@ -7,6 +7,7 @@
 #define RUN_STATE_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "base/compile.h"
 #include "base/map.h"
@@ -57,6 +58,7 @@ struct session {
 	struct session_clock clock;
 	struct timers timers;
 	struct child child;
+	struct rlimit open_files; /* as it was; rlim_cur 0: not changed */
 	struct kern *kern;	/* NULL: nothing runs in the kernel */
 	struct peek *peek;	/* NULL: no host handler has read as yet */
 	bool no_peek;		/* the kernel refuses it */
