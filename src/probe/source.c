@@ -242,6 +242,23 @@ static int add_functions(const struct uprobe_file *f,
 	return 0;
 }
 
+void source_add_inlined(const struct uprobe_file *f, const char *name)
+{
+	struct debug_query q = {.func = name, .inlines = true};
+	debug_places places = {0};
+	struct debug_file *debug;
+	const char *why = NULL;
+	int near[2];
+
+	if (strpbrk(name, "*?"))
+		return;
+	debug = debug_open(f->c, f->elf->path, &why);
+	if (!debug)
+		return;
+	debug_find(debug, &q, &places, near);
+	add_places(f, &places);
+}
+
 /*
  * The argument that names the place. From the end: process(...) and
  * library(...) come first and have arguments too.

@@ -48,6 +48,9 @@ static int expand_file(const struct uprobe_file *f)
 				     "its debugging symbols or probe a library "
 				     "it calls",
 				     f->elf->path);
+	/* .call, .exported and .return are of the function itself. */
+	if (!funcs.n && !strcmp(f->m->name[f->m->nparts - 1], "function"))
+		source_add_inlined(f, uprobe_part(f->m, "function"));
 	return 0;
 }
 

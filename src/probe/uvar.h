@@ -14,6 +14,10 @@ int uvar_target(struct compile *c, struct probe *p, struct node *n, bool quiet);
 void uvar_names(struct compile *c, struct probe *p, ctx_names *out);
 /* Probes for a place by source file, line or address (probe/source.c). */
 int source_expand(struct compile *c, const struct match *m, probe_list *out);
+struct uprobe_file;
+/* Of a function that a file has no symbol of: its inlined copies, if its debug
+ * information is there and has some. */
+void source_add_inlined(const struct uprobe_file *f, const char *name);
 /*
  * @cast(v, "type"[, "PROGRAM"]) and @var("name[@unit]"[, "PROGRAM"]) where a
  * program's own types are meant. Returns 1 when they are not (no program is

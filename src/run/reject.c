@@ -145,8 +145,8 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 	if (known && known->help)
 		diag_help(s->c->diag, d, "%s", known->help);
 	else if (err == -EMFILE || err == -ENFILE)
-		diag_help(s->c->diag, d, "raise `ulimit -n`: two or three files "
-			  "are open for each probe");
+		diag_help(s->c->diag, d, "raise `ulimit -n`: two or three "
+			  "files are open for each probe");
 	else if (!known)
 		diag_help(s->c->diag, d, "tally should not make such a "
 			  "program: please report it, with the output of -vvv");

@@ -236,7 +236,9 @@ static bool read_table(struct compile *c, const struct elf_file *f, Elf *elf,
 		if (!name || !*name)
 			continue;
 		fn.name = plain_name(c, name);
-		if (!name_glob(glob, fn.name))
+		if (name_is_copy(fn.name, glob))
+			fn.name = str_internz(c->str, glob);
+		else if (!name_glob(glob, fn.name))
 			continue;
 		fn.addr = sym.st_value;
 		fn.size = sym.st_size;
@@ -283,9 +285,16 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 	any = read_table(c, f, f->elf, SHT_SYMTAB, glob, ret);
 	if (!any && f->debug)
 		any = read_table(c, f, f->debug, SHT_SYMTAB, glob, ret);
-	any |= read_table(c, f, f->elf, SHT_DYNSYM, glob, ret);
-	if (!any)
-		return -ENOENT;
+	if (!any) {
+		/* A stripped program exports nothing: none of its functions
+		 * has a name any more. */
+		elf_funcs exported = {0};
+
+		read_table(c, f, f->elf, SHT_DYNSYM, "*", &exported);
+		if (!exported.n)
+			return -ENOENT;
+	}
+	read_table(c, f, f->elf, SHT_DYNSYM, glob, ret);
 	if (ret->n == first)
 		return 0;
 	qsort(ret->v + first, ret->n - first, sizeof(*ret->v), compare_funcs);

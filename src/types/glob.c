@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "types/glob.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 bool name_glob(const char *pattern, const char *name)
@@ -30,4 +32,16 @@ bool name_glob(const char *pattern, const char *name)
 	while (*pattern == '*')
 		pattern++;
 	return !*pattern;
+}
+
+bool name_is_copy(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(symbol, name, n))
+		return false;
+	symbol += n;
+	return (!strncmp(symbol, ".isra.", 6) && !strchr(symbol + 6, '.')) ||
+	       (!strncmp(symbol, ".constprop.", 11) &&
+		!strchr(symbol + 11, '.'));
 }

@@ -10,5 +10,8 @@
  * no brackets and no escapes, and case counts.
  */
 bool name_glob(const char *pattern, const char *name);
+/* "f.isra.0" or "f.constprop.0" of f: what the compiler made of a function that
+ * all its callers call in the same way. */
+bool name_is_copy(const char *symbol, const char *name);
 
 #endif

@@ -47,18 +47,6 @@ static bool split_line(char *line, char *ret_type, char **ret_name,
 	return true;
 }
 
-/* "f.isra.0" or "f.constprop.0" of f. */
-static bool is_copy(const char *sym, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (strncmp(sym, name, n))
-		return false;
-	sym += n;
-	return (!strncmp(sym, ".isra.", 6) && !strchr(sym + 6, '.')) ||
-	       (!strncmp(sym, ".constprop.", 11) && !strchr(sym + 11, '.'));
-}
-
 int ksyms_find(struct compile *c, const char *module, const char *name,
 	       ksym_list *ret)
 {
@@ -83,7 +71,8 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 		 */
 		if (type != 't' && type != 'T' && type != 'W' && type != 'w')
 			continue;
-		if (!copy.name && is_copy(sym, name) && !*module && !*mod) {
+		if (!copy.name && !*module && !*mod &&
+		    name_is_copy(sym, name)) {
 			copy.name = str_internz(c->str, name);
 			copy.symbol = str_internz(c->str, sym);
 			copy.module = "";

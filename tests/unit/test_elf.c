@@ -23,6 +23,13 @@ int __attribute__((noinline, used)) elf_marker_one(int x)
 }
 int __elf_marker_alias(int x) __attribute__((alias("elf_marker_one")));
 
+/* As gcc names what it made of a function for its callers. */
+int elf_copied(int x) __asm__("elf_copied.constprop.0");
+int __attribute__((noinline, used)) elf_copied(int x)
+{
+	return x - getpid();
+}
+
 static struct elf_file *open_self(struct compile *c)
 {
 	const char *why = "";
@@ -49,6 +56,20 @@ TEST(finds_a_function)
 		 sizeof(code));
 	memcpy(mem, (const void *)(uintptr_t)elf_marker_one, sizeof(mem));
 	CHECK(!memcmp(code, mem, sizeof(mem)));
+	elf_close_file(f);
+	compile_free(c);
+}
+
+TEST(finds_a_specialized_copy)
+{
+	struct compile *c = compile_new();
+	struct elf_file *f = open_self(c);
+	elf_funcs fn = {0};
+
+	CHECK(elf_copied(0) < 0); /* or the linker leaves it out */
+	CHECK_EQ(elf_find_funcs(c, f, "elf_copied", &fn), 0);
+	CHECK_EQ(fn.n, 1);
+	CHECK_STR(fn.v[0].name, "elf_copied");
 	elf_close_file(f);
 	compile_free(c);
 }
@@ -110,6 +131,12 @@ TEST(searches_programs)
 
 TEST(globs)
 {
+	CHECK(name_is_copy("f.isra.0", "f"));
+	CHECK(name_is_copy("f.constprop.12", "f"));
+	CHECK(!name_is_copy("f", "f"));
+	CHECK(!name_is_copy("f.part.0", "f"));
+	CHECK(!name_is_copy("f.isra.0.cold", "f"));
+	CHECK(!name_is_copy("ff.isra.0", "f"));
 	CHECK(name_glob("*", ""));
 	CHECK(name_glob("a*c", "abbbc"));
 	CHECK(name_glob("a*b*c", "aXbYbZc"));
