@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,6 +96,52 @@ static void add_probe(struct compile *c, const struct match *m,
 	vec_push(c->a, out, p);
 }
 
+/* Does the kernel know a module of that name? *ret_built_in: as a part of it,
+ * whose functions are the kernel's. */
+static bool module_exists(struct compile *c, const char *name,
+			  bool *ret_built_in)
+{
+	const char *dir = arena_printf(c->a, "/sys/module/%s", name);
+
+	/* What is loaded has a state; parameters make a folder for the rest. */
+	*ret_built_in =
+	    !access(dir, F_OK) &&
+	    access(arena_printf(c->a, "%s/initstate", dir), F_OK);
+	return !access(dir, F_OK);
+}
+
+/*
+ * Why nothing matched, where a name that looks like another does not tell.
+ * 0: it does.
+ */
+static int explain_nothing(struct compile *c, const struct match *m,
+			   const char *name)
+{
+	const char *module = arg_of(m, "module");
+	bool built_in;
+
+	if (m->quiet)
+		return 0;
+	if (*module && !strpbrk(module, "*?")) {
+		if (!module_exists(c, module, &built_in))
+			return family_refuse(c, m, "no module '%s' is loaded "
+					     "(lsmod lists those that are)",
+					     module);
+		if (built_in)
+			return family_refuse(c, m, "'%s' is no module here but "
+					     "a part of the kernel: "
+					     "kernel.function(\"%s\")",
+					     module, name);
+	}
+	if (!strncasecmp(name, "sys_", 4))
+		return family_refuse(c, m, "no function %s: since Linux 4.17 "
+				     "those of system calls are called "
+				     "__x64_%s: probe syscall.%s", name,
+				     arena_printf(c->a, "sys_%s", name + 4),
+				     name + 4);
+	return 0;
+}
+
 static int expand_function(struct compile *c, const struct match *m,
 			   probe_list *out)
 {
@@ -116,7 +163,7 @@ static int expand_function(struct compile *c, const struct match *m,
 				     strerror(-err));
 	for (unsigned i = 0; i < syms.n; i++)
 		add_probe(c, m, &syms.v[i], out);
-	return 0;
+	return syms.n ? 0 : explain_nothing(c, m, name);
 }
 
 static void suggest_function(struct compile *c, const struct match *m,
