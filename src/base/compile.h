@@ -50,6 +50,7 @@ struct settings {
 	 */
 	bool guru, no_autoprint, unoptimized, suppress_errors;
 	bool suppress_time_limits, skip_badvars, keep_going;
+	bool timing; /* -t: handlers time themselves */
 	VEC(struct name_value) defines;	/* -D rows that are not limits */
 	VEC(struct name_value) globals;	/* -G */
 	VEC(const char *) include_dirs;	/* -I */

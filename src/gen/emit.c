@@ -454,10 +454,11 @@ void emit_ok(struct emit *e)
 		emit_goto(e, e->ins->target[0]);
 }
 
-/* Without a scratch slot to give back, leaving is two instructions. */
+/* Without a scratch slot or the time to take, leaving is two instructions. */
 void emit_leave(struct emit *e)
 {
-	if (e->kernel && !e->body && e->code->needs_scratch) {
+	if (e->kernel && !e->body &&
+	    (e->code->needs_scratch || e->plan->timed)) {
 		asm_jmp(e->as, e->out_label);
 		e->out_used = true;
 		return;

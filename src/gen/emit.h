@@ -70,6 +70,7 @@ struct root {
 	 * address of the scratch slot. */
 	bool act_used, exit_used, scr_used;
 	int act_off, exit_off, scr_off;
+	int time_off;		/* likewise: ns at which it began; -t */
 	bool slow_lock_used;
 	unsigned slow_lock;	/* label of the lock's slow path */
 	unsigned slow_lock_body;
@@ -110,7 +111,8 @@ struct emit {
 	int ptr_off;
 	/* the frame: bytes below r10 given out */
 	uint32_t frame, reserved;
-	unsigned out_label;  /* common exit: releases the scratch slot */
+	/* common exit: gives the scratch slot back, takes the time */
+	unsigned out_label;
 	bool out_used;
 	/* where the prologue goes when it must not run the handler */
 	unsigned stopped_label, none_label;

@@ -351,6 +351,10 @@ static bool layout_handler(struct unit *u, struct root *r, uint32_t limit)
 		e->reserved += 8;
 		r->exit_off = -(int)e->reserved;
 	}
+	if (e->plan->timed) {
+		e->reserved += 8;
+		r->time_off = -(int)e->reserved;
+	}
 	u->live = live_find(e);
 	for (unsigned p = 0; p < PS_MAX; p++)
 		if (r->pseudo & 1u << p && p != PS_ROOT && p != PS_SCR)

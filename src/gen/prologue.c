@@ -3,7 +3,7 @@
  * What comes before the first instruction: only what the function uses.
  *
  *   kernel handler  the row of this CPU, the stop word and the bank (one load),
- *                   the hits counter, a scratch slot
+ *                   the hits counter, a scratch slot; with -t the time
  *   loop body       the address of the handler's frame
  *   host function   parameters from the argument block
  */
@@ -200,6 +200,10 @@ static void kernel_handler(struct emit *e)
 	e->none_label = asm_label(e->as);
 	if (used(e, PS_CTX))
 		put_pseudo(e, PS_CTX, R1);
+	if (e->plan->timed) {
+		asm_call(e->as, KH_KTIME);
+		asm_store(e->as, 8, FP, e->root->time_off, R0);
+	}
 	find_row(e);
 	asm_value(e->as, R2, MAP_CONTROL, 0);
 	asm_load(e->as, 8, R0, R2, offsetof(struct control, stop));
@@ -227,27 +231,97 @@ static void kernel_handler(struct emit *e)
 	zero_all(e);
 }
 
+/* Adds r2 to the word at r1 + off. Clobbers r0. */
+static void add_time(struct emit *e, int off)
+{
+	if (e->f->probe->guard == GUARD_PREEMPTIBLE) {
+		asm_atomic(e->as, BPF_ADD, R1, off, R2);
+		return;
+	}
+	asm_load(e->as, 8, R0, R1, off);
+	asm_alu(e->as, BPF_ADD, R0, R2);
+	asm_store(e->as, 8, R1, off, R0);
+}
+
+/*
+ * Raises the word at r1 + off to r2. Clobbers r0, r3, r4. A program that may be
+ * preempted by itself tries again when it was; it takes TIME_TRIES longer runs
+ * in a row, each between two instructions of this, to lose a value.
+ */
+static void raise_time(struct emit *e, int off)
+{
+	enum { TIME_TRIES = 8 };
+	unsigned done = asm_label(e->as), again = asm_label(e->as);
+
+	asm_load(e->as, 8, R0, R1, off);
+	if (e->f->probe->guard != GUARD_PREEMPTIBLE) {
+		asm_jif(e->as, BPF_JGE, R0, R2, done);
+		asm_store(e->as, 8, R1, off, R2);
+		asm_bind(e->as, done);
+		return;
+	}
+	asm_imm(e->as, R4, TIME_TRIES);
+	asm_bind(e->as, again);
+	asm_jif(e->as, BPF_JGE, R0, R2, done);
+	asm_mov(e->as, R3, R0);
+	/* r0 becomes what was there: unchanged when the exchange worked */
+	asm_atomic(e->as, BPF_CMPXCHG, R1, off, R2);
+	asm_jif(e->as, BPF_JEQ, R0, R3, done);
+	asm_alui(e->as, BPF_SUB, R4, 1);
+	asm_jifi(e->as, BPF_JNE, R4, 0, again);
+	asm_bind(e->as, done);
+}
+
+/*
+ * The handler is over, so all registers are free. The row is looked for again:
+ * that costs less than its place in the frame of every handler, and it is not
+ * in the time. A program does not move to another CPU while it runs.
+ */
+static void take_time(struct emit *e)
+{
+	uint32_t off = e->plan->times_off + e->f->probe->index *
+		       (uint32_t)sizeof(struct probe_times);
+
+	asm_call(e->as, KH_KTIME);
+	asm_load(e->as, 8, R6, FP, e->root->time_off);
+	asm_alu(e->as, BPF_SUB, R0, R6);
+	asm_mov(e->as, R6, R0);
+	find_row(e);
+	emit_add(e, R1, (int32_t)off);
+	asm_imm(e->as, R2, 1);
+	add_time(e, offsetof(struct probe_times, n));
+	asm_mov(e->as, R2, R6);
+	add_time(e, offsetof(struct probe_times, ns));
+	raise_time(e, offsetof(struct probe_times, most));
+	asm_alui(e->as, BPF_XOR, R2, -1);
+	raise_time(e, offsetof(struct probe_times, least_inv));
+}
+
 /* Out of the way: what the prologue jumps to, and the way out of a handler that
- * holds a scratch slot. r1 is the row in the first two. */
+ * holds a scratch slot or is timed. r1 is the row in the first two. */
 void prologue_tail(struct emit *e)
 {
 	asm_bind(e->as, e->stopped_label);
 	count(e, offsetof(struct probe_counts, stopped));
 	asm_imm(e->as, R0, 0);
 	asm_exit(e->as);
-	if (!e->code->needs_scratch)
-		return;
-	asm_bind(e->as, e->none_label);
-	count(e, offsetof(struct probe_counts, nest_skips));
-	asm_imm(e->as, R0, 0);
-	asm_exit(e->as);
+	if (e->code->needs_scratch) {
+		asm_bind(e->as, e->none_label);
+		count(e, offsetof(struct probe_counts, nest_skips));
+		asm_imm(e->as, R0, 0);
+		asm_exit(e->as);
+	}
 	if (!e->out_used)
 		return;
 	asm_bind(e->as, e->out_label);
-	asm_load(e->as, 8, R1, FP, e->root->scr_off);
-	asm_imm(e->as, R0, 0);
-	/* gives the slot back: its word is 8 bytes before */
-	asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
+	if (e->code->needs_scratch) {
+		asm_load(e->as, 8, R1, FP, e->root->scr_off);
+		asm_imm(e->as, R0, 0);
+		/* gives the slot back: its word is 8 bytes before */
+		asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
+	}
+	if (e->plan->timed)
+		take_time(e);
 	asm_imm(e->as, R0, 0);
 	asm_exit(e->as);
 }

@@ -538,8 +538,16 @@ static void plan_rows(struct planner *k)
 {
 	struct plan *p = k->p;
 
+	unsigned n = k->ir->prog->probes.n;
+
 	p->counts_off = 0;
-	p->scratch_off = k->ir->prog->probes.n * sizeof(struct probe_counts);
+	p->times_off = n * (uint32_t)sizeof(struct probe_counts);
+	p->scratch_off = p->times_off;
+	/* The clock of a file of events stands still while a handler runs. */
+	p->timed = k->c->set.timing && k->c->set.runtime != RUNTIME_VM;
+	if (p->timed)
+		p->scratch_off += round_to(n * sizeof(struct probe_times),
+					   LINE);
 	place_rows(p, k->scratch);
 	p->maps.v[MAP_CONTROL].value_size = p->control_size;
 }

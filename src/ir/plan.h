@@ -9,8 +9,9 @@
  *            scalar globals.
  *   ROWS     map 1, mmapable array of 1 element: nrows rows of row_size bytes,
  *            one per possible CPU, nrows a power of two. A row holds, at fixed
- *            offsets: per-probe counters (struct probe_counts), scratch slots,
- *            then two banks of aggregate cells. Rows are 64-byte aligned.
+ *            offsets: per-probe counters (struct probe_counts), with -t their
+ *            times (struct probe_times), scratch slots, then two banks
+ *            of aggregate cells. Rows are 64-byte aligned.
  *   RODATA   map 2, frozen array of 1 element: literals and tables.
  *   RING     map 3, ring buffer: records to the host.
  *   4...     one or more per array.
@@ -67,6 +68,18 @@ struct probe_counts {
 	uint64_t errors;     /* run-time errors */
 	uint64_t stopped;    /* entered after stop was set */
 	uint64_t unplaced;   /* extremes or HLL ranks too contended to raise */
+};
+
+/*
+ * -t: what the probe's handler took on a CPU, in ns of CLOCK_MONOTONIC, which
+ * does not go back. All words start at 0, so the least is kept as the most of
+ * its inverse.
+ */
+struct probe_times {
+	uint64_t n;	   /* runs that were timed */
+	uint64_t ns;	   /* of all of them */
+	uint64_t most;
+	uint64_t least_inv; /* UINT64_MAX - ns */
 };
 
 enum map_kind {
@@ -194,6 +207,9 @@ struct plan {
 	unsigned nrows;	      /* power of two >= ncpus */
 	uint32_t row_size;
 	uint32_t counts_off;  /* struct probe_counts[nprobes] */
+	/* -t: handlers time themselves; struct probe_times[nprobes] */
+	bool timed;
+	uint32_t times_off;
 	/* A slot is an 8-byte owner word, then scratch_size bytes. */
 	uint32_t scratch_off, scratch_size;
 	unsigned scratch_slots;

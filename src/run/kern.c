@@ -94,7 +94,7 @@ int kern_open(struct session *s)
 	 * Only with -t: counting and timing each run costs about 25 ns an
 	 * event.
 	 */
-	if (s->o->timing)
+	if (s->c->set.timing)
 		k->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	s->kern = k;
 	if (!sends_records(s))

@@ -25,6 +25,16 @@ static void add_counts(struct probe_counts *into, const struct probe_counts *c)
 	into->unplaced += c->unplaced;
 }
 
+static void add_times(struct probe_times *into, const struct probe_times *t)
+{
+	into->n += t->n;
+	into->ns += t->ns;
+	if (t->most > into->most)
+		into->most = t->most;
+	if (t->least_inv > into->least_inv)
+		into->least_inv = t->least_inv;
+}
+
 /* NULL: a simulated run, or a probe without a program. */
 static const struct kern_prog *prog_of(const struct session *s,
 				       const struct probe *p)
@@ -88,10 +98,16 @@ void ledger_read(struct session *s, const struct probe *p,
 	*ret = (struct ledger_row){ .probe = p };
 	if (k && k->attached && p->family->due)
 		due = p->family->due(p, &k->at);
-	for (row = 0; row < plan->nrows; row++)
+	for (row = 0; row < plan->nrows; row++) {
+		const uint8_t *r = s->store->rows +
+				   (size_t)row * plan->row_size;
+
 		add_counts(&ret->n, (const struct probe_counts *)
-			   (s->store->rows + (size_t)row * plan->row_size +
-			    plan->counts_off) + p->index);
+			   (r + plan->counts_off) + p->index);
+		if (plan->timed)
+			add_times(&ret->t, (const struct probe_times *)
+				  (r + plan->times_off) + p->index);
+	}
 	ret->n.lock_skips += s->half_skips[p->index];
 	ret->n.map_full += s->store->late_full[p->index];
 	/*
@@ -107,7 +123,6 @@ void ledger_read(struct session *s, const struct probe *p,
 	 */
 	if (k && !bpf_obj_get_info_by_fd(k->prog_fd, &info, &size)) {
 		ret->misses += info.recursion_misses;
-		ret->run_ns = info.run_time_ns;
 		ret->run_cnt = info.run_cnt;
 	}
 	/* What recursion explains is among those that were due. */
@@ -192,9 +207,10 @@ static void report_hits(struct session *s, const struct ledger_row *r)
 	fprintf(stderr, "%s, (%s:%u:%u), hits: %" PRIu64 ", handled: %" PRIu64,
 		r->probe->pp, at->src ? at->src->name : "", at->line, at->col,
 		r->n.hits, r->handled);
-	if (r->run_cnt)
-		fprintf(stderr, ", nsecs: %" PRIu64 "avg",
-			r->run_ns / r->run_cnt);
+	if (r->t.n)
+		fprintf(stderr, ", nsecs: %" PRIu64 "min/%" PRIu64 "avg/%"
+			PRIu64 "max", ~r->t.least_inv, r->t.ns / r->t.n,
+			r->t.most);
 	fprintf(stderr, ", from: %s, index: %u\n",
 		r->probe->derivation ? r->probe->derivation : r->probe->pp,
 		r->probe->index);
@@ -297,7 +313,7 @@ static void report_locks(const struct session *s, uint64_t nested)
 void ledger_report(struct session *s)
 {
 	uint64_t nested = 0;
-	bool all = s->o->timing || s->o->verbose, lost = false;
+	bool all = s->c->set.timing || s->o->verbose, lost = false;
 	struct ledger_row r;
 	char why[512];
 	unsigned i;
@@ -305,12 +321,16 @@ void ledger_report(struct session *s)
 	if (all)
 		fputs("----- probe hit report:\n", stderr);
 	for (i = 0; i < s->prog->probes.n; i++) {
-		if (!s->kernel_code[i])
+		/* Elided ones have no code at all. */
+		if (!s->kernel_code[i] && !s->host_code[i])
 			continue;
 		ledger_read(s, s->prog->probes.v[i], &r);
 		nested += r.n.nest_skips;
 		if (all)
 			report_hits(s, &r);
+		/* What tally runs itself is not lost without its notice. */
+		if (!s->kernel_code[i])
+			continue;
 		/*
 		 * A contradiction is a bug of ours; hiding it would leave the
 		 * user with numbers that nobody stands for.
@@ -339,7 +359,7 @@ void ledger_report(struct session *s)
 		report_other(s);
 	lost |= s->kern && counters_report(s);
 	/* A failure of its own kind has precedence. */
-	if (s->o->timing)
+	if (s->c->set.timing)
 		report_locks(s, nested);
 	if (lost && s->o->strict && !s->status)
 		s->status = EXIT_LOSS;

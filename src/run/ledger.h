@@ -23,7 +23,8 @@ struct ledger_row {
 	uint64_t entered;	/* hits, and those after the end */
 	uint64_t misses;	/* entries that the kernel itself skipped */
 	uint64_t late_cpus;	/* CPUs that came, and were not seen at once */
-	uint64_t run_ns, run_cnt; /* when the kernel keeps BPF statistics */
+	uint64_t run_cnt;	/* when the kernel keeps BPF statistics */
+	struct probe_times t;	/* of all CPUs; -t */
 };
 
 /* Fills a row; programs must be loaded still. */

@@ -33,7 +33,6 @@ struct run_options {
 	bool strict;		   /* --strict: loss is an exit status */
 	bool quiet;		   /* -q */
 	bool no_warnings;	   /* -w */
-	bool timing;		   /* -t */
 	int verbose; /* number of -v */
 };
 

@@ -195,6 +195,31 @@ static struct probe_counts *counts_of(struct vm *vm, const struct probe *p)
 	       p->index;
 }
 
+/*
+ * -t. The host's own clock, whatever the script's says; only the host writes
+ * the times of its probes, in row 0.
+ */
+static uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void count_time(struct vm *vm, uint64_t ns)
+{
+	struct probe_times *t = (struct probe_times *)
+		(vm->s->rows + vm->s->plan->times_off) + vm->probe->index;
+
+	t->n++;
+	t->ns += ns;
+	if (ns > t->most)
+		t->most = ns;
+	if (~ns > t->least_inv)
+		t->least_inv = ~ns;
+}
+
 /* A handler that gave up a lock. The half of a kernel probe's is the session's
  * to count: its row has another writer. */
 static void count_skip(struct vm *vm)
@@ -236,6 +261,8 @@ int vm_run_probe(struct vm *vm, const struct code *code)
 {
 	struct probe_counts *counts;
 	struct image *img;
+	uint64_t start = 0;
+	bool timed;
 	int err;
 
 	if (vm->running) {
@@ -251,8 +278,13 @@ int vm_run_probe(struct vm *vm, const struct code *code)
 	counts = counts_of(vm, vm->probe);
 	if (counts)
 		counts->hits++;
+	timed = counts && vm->s->plan->timed;
+	if (timed)
+		start = clock_ns();
 	/* r1 points to zeros: generated code expects a context to be there. */
 	err = run_from(vm, img, 0, (uint64_t)(uintptr_t)vm->zero_ctx);
+	if (timed)
+		count_time(vm, clock_ns() - start);
 	if (err == 1 && counts)
 		counts->errors++;
 	return err;

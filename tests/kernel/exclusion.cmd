@@ -91,7 +91,7 @@ while [ $i -lt "${ROUNDS:-1}" ]; do
 done
 awk -v rounds="${ROUNDS:-}" '
 / events$/ { events += $1 }
-/, hits: [0-9]/ {
+/, hits: [0-9]/ && !/^(begin|end)/ {
 	h = d = $0
 	sub(/.*, hits: /, "", h)
 	sub(/.*, handled: /, "", d)

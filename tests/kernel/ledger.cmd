@@ -6,7 +6,8 @@ probe kernel.trace("sys_enter") { if (pid() == target() && $id == 110) s <<< 1 }
 probe process("work-mix").function("mix_step") { t <<< 1 }
 probe perf.sw.page_faults.sample(1) { s <<< 1 }
 probe end { println(@count(t), " ", @count(s) > 6000) }' 2>"$TMP/err"
-grep -c 'hits: [0-9]*, handled: [0-9]*, nsecs: ' "$TMP/err"
+grep -c 'hits: [0-9]*, handled: [0-9]*, nsecs: [0-9]*min/[0-9]*avg/[0-9]*max,' \
+    "$TMP/err"
 grep -c 'contradict' "$TMP/err" || true
 sed -n 's/.*mix_step"), .*hits: \([0-9]*\), handled: \([0-9]*\).*/\1 \2/p' \
     "$TMP/err"
