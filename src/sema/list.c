@@ -34,6 +34,17 @@ static void print_vars(struct compile *c, struct probe *p, FILE *f)
 		fprintf(f, " %s:%s", names.v[i].name, names.v[i].type);
 }
 
+/* Is there more to say than that nothing matches? Places in code are looked for
+ * in files and modules that may not be there. */
+static bool says_why(const struct point *pt)
+{
+	const char *first = pt->parts.v[0].name;
+
+	return pt->parts.n > 1 &&
+	       (!strcmp(first, "kernel") || !strcmp(first, "module") ||
+		!strcmp(first, "process"));
+}
+
 /* Nothing is attached or run: only names are looked up. */
 unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 		   const char *pattern, bool with_vars, FILE *f)
@@ -52,6 +63,10 @@ unsigned sema_list(struct compile *c, struct file **files, unsigned nfiles,
 	/* the script's own probes are not wanted */
 	s->expanded = s->p->files.n;
 	alias_expand_point(s, pt, &out);
+	/* Once more, for what the family has to say about it. */
+	pt->optional = false;
+	if (!out.n && says_why(pt))
+		probe_resolve(c, pt, NULL, 0, false, &out);
 	for (i = 0; i < out.n; i++)
 		vec_push(c->a, &s->p->probes, out.v[i]);
 	if (with_vars)

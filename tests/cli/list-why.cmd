@@ -1,0 +1,6 @@
+# Why nothing is listed.
+for point in 'module("no_such_module").function("f")' \
+	'kernel.function("*@fs/open.c")' 'kernel.function("sys_open")' \
+	'process("/no/such/file").function("f")' 'syscall.no_such_call'; do
+	tally -l "$point" 2>&1 || echo status $?
+done
