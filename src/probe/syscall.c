@@ -60,7 +60,8 @@ struct syscall_probe {
 	const char *name;
 	bool is_return;
 	bool looked; /* parms were looked for */
-	trace_fields parms; /* by the kernel's names; none: not known */
+	bool known;  /* and found, though there may be none */
+	trace_fields parms; /* by the kernel's names */
 };
 
 /*
@@ -192,7 +193,6 @@ static const trace_fields *parms_of(struct compile *c, struct syscall_probe *s)
 	static const char *const before[] = {"", "new", ""};
 	static const char *const behind[] = {"", "", "64"};
 	trace_fields fields = {0};
-	bool found = false;
 
 	for (unsigned i = 0; i < 3 && !s->looked && !fields.n; i++)
 		tracefs_fields(c, "syscalls",
@@ -202,9 +202,9 @@ static const trace_fields *parms_of(struct compile *c, struct syscall_probe *s)
 	s->looked = true;
 	/* those of all events come first, the last of them is the number */
 	for (unsigned i = 0; i < fields.n; i++) {
-		if (found)
+		if (s->known)
 			vec_push(c->a, &s->parms, fields.v[i]);
-		found |= !strcmp(fields.v[i].name, "__syscall_nr");
+		s->known |= !strcmp(fields.v[i].name, "__syscall_nr");
 	}
 	return &s->parms;
 }
@@ -213,42 +213,63 @@ static const trace_fields *parms_of(struct compile *c, struct syscall_probe *s)
  * A parameter has as many bits as its type: what the others hold is the
  * caller's leavings.
  */
+static struct access parameter(struct compile *c, const struct syscall_probe *s,
+			       unsigned i)
+{
+	const char *type = s->parms.v[i].type;
+	const struct ctype *t = NULL;
+	bool whole;
+
+	if (!strchr(type, '*'))
+		t = ctype_strip(types_find(c, type));
+	whole = !t || (t->kind != CT_INT && t->kind != CT_ENUM);
+	return argument(c, i, whole ? 8 : (int)t->size, !whole && t->sign);
+}
+
 static bool named_argument(struct compile *c, struct syscall_probe *s,
 			   const char *name, struct access *ret)
 {
 	const trace_fields *parms = parms_of(c, s);
 
 	for (unsigned i = 0; i < parms->n && i < 6; i++) {
-		const struct ctype *t;
-		bool whole;
-
 		if (strcmp(name, parms->v[i].name))
 			continue;
-		t = strchr(parms->v[i].type, '*')
-			? NULL : ctype_strip(types_find(c, parms->v[i].type));
-		whole = !t || (t->kind != CT_INT && t->kind != CT_ENUM);
-		*ret = argument(c, i, whole ? 8 : (int)t->size,
-				!whole && t->sign);
+		*ret = parameter(c, s, i);
 		return true;
 	}
 	return false;
 }
 
-/* All six, since nothing tells how many the call takes. */
-static int all_args(struct compile *c, struct node *n)
+/* All six registers where nothing tells how many the call takes. */
+static int all_args(struct compile *c, struct syscall_probe *s, struct node *n)
 {
 	static const char *const names[] = {"arg1", "arg2", "arg3",
 					    "arg4", "arg5", "arg6"};
+	const trace_fields *parms = parms_of(c, s);
+	unsigned count = s->known && parms->n < 6 ? parms->n : 6;
 	struct pretty pr;
 
 	pretty_start(&pr, c, &n->span);
-	for (unsigned i = 0; i < 6; i++) {
-		struct access a = argument(c, i, 8, false);
+	for (unsigned i = 0; i < count; i++) {
+		struct access a = s->known ? parameter(c, s, i) :
+					     argument(c, i, 8, false);
 
 		if (i)
 			pretty_text(&pr, " ");
-		pretty_number(&pr, names[i], &a);
+		pretty_number(&pr, s->known ? parms->v[i].name : names[i], &a);
 	}
+	pretty_finish(&pr, n);
+	return 0;
+}
+
+/* Word 1 of sys_exit is the result, of sys_enter the number. */
+static int result_text(struct compile *c, struct node *n)
+{
+	const struct access a = {.base = ACC_ARG, .arg = 1};
+	struct pretty pr;
+
+	pretty_start(&pr, c, &n->span);
+	pretty_number(&pr, "return", &a);
 	pretty_finish(&pr, n);
 	return 0;
 }
@@ -270,7 +291,9 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 		return 0;
 	}
 	if (!strcmp(name, "$$vars") || !strcmp(name, "$$parms"))
-		return all_args(c, n);
+		return all_args(c, s, n);
+	if (s->is_return && !strcmp(name, "$$return"))
+		return result_text(c, n);
 	/* An argument is a number: what it points to is of no known type. */
 	if (n->u.target.parts.n) {
 		if (!quiet)
@@ -286,7 +309,6 @@ static int target_syscall(struct compile *c, struct probe *p, struct node *n,
 		a = (struct access){.base = ACC_CONST, .constant = s->nr};
 		return set_access(c, n, &a);
 	}
-	/* word 1 of sys_exit is the result, of sys_enter the number */
 	if (s->is_return && !strcmp(name, "$return")) {
 		a = (struct access){.base = ACC_ARG, .arg = 1};
 		return set_access(c, n, &a);
