@@ -37,3 +37,5 @@ desc:	.8byte	probe, 0, 0
 	.ascii	"-4@4+table(,%rcx,4) 4@8+table(%rip) 4@table "
 	.asciz	"8f@%xmm0 4@16(%rip)"
 end:	.balign	4
+
+	.section .note.GNU-stack,"",@progbits
