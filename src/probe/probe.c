@@ -96,6 +96,28 @@ struct matcher {
 	unsigned to[PARTS_MAX]; /* written component behind each of pat's */
 };
 
+/*
+ * The names of pattern components from `from` to `to`, joined by dots, against
+ * a `**`, which stands for dots, too: t**ile is timer.profile.
+ */
+static bool joined_match(const struct matcher *m, const char *glob,
+			 unsigned from, unsigned to)
+{
+	char text[PARTS_MAX * sizeof(m->pat->v[0].name)];
+	size_t len = 0;
+
+	for (unsigned j = from; j <= to; j++) {
+		size_t n = strlen(m->pat->v[j].name);
+
+		if (j > from)
+			text[len++] = '.';
+		memcpy(text + len, m->pat->v[j].name, n);
+		len += n;
+	}
+	text[len] = 0;
+	return probe_glob(glob, text);
+}
+
 /* From written component i and pattern component j on; `**` makes it try two
  * ways, and both indices only grow, so the depth is bounded by their sum. */
 static bool match_from(struct matcher *m, unsigned i, unsigned j)
@@ -107,21 +129,24 @@ static bool match_from(struct matcher *m, unsigned i, unsigned j)
 	if (j == m->pat->n)
 		return false;
 	w = &m->pt->parts.v[i];
-	if (!part_matches(&m->pat->v[j], w))
-		return false;
-	m->to[j] = i;
-	if (match_from(m, i + 1, j + 1))
-		return true;
-	if (!strstr(w->name, "**"))
-		return false;
+	if (!strstr(w->name, "**")) {
+		m->to[j] = i;
+		return part_matches(&m->pat->v[j], w) &&
+		       match_from(m, i + 1, j + 1);
+	}
 	/*
-	 * `**` also takes the components that follow, as long as they have no
-	 * argument: what is not written has no value to give.
+	 * `**` takes as many components as it likes. The one that is written
+	 * has one argument at most, and that is the last one's: what is not
+	 * written has no value to give.
 	 */
-	for (; j + 1 < m->pat->n && !m->pat->v[j + 1].arg; j++) {
-		m->to[j + 1] = i;
-		if (match_from(m, i + 1, j + 2))
+	for (unsigned to = j; to < m->pat->n; to++) {
+		m->to[to] = i;
+		if (m->pat->v[to].arg == w->arg.type &&
+		    joined_match(m, w->name, j, to) &&
+		    match_from(m, i + 1, to + 1))
 			return true;
+		if (m->pat->v[to].arg)
+			break;
 	}
 	return false;
 }
@@ -143,7 +168,7 @@ static void match_fill(struct compile *c, const struct matcher *mt,
 		const struct component *w = &mt->pt->parts.v[mt->to[j]];
 
 		ret->name[j] = str_internz(c->str, mt->pat->v[j].name);
-		if (w->arg.type)
+		if (mt->pat->v[j].arg)
 			ret->arg[j] = &w->arg;
 	}
 }

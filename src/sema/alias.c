@@ -109,6 +109,46 @@ static void put_list(const point_list *l, FILE *f)
 
 /* --- matching ------------------------------------------------------------- */
 
+enum {
+	JOINED_MAX = 256, /* of an alias' name; longer ones meet no `**` */
+};
+
+/*
+ * Components `from` to `to` - 1 of an alias' name, joined by dots, against a
+ * component with `**`, which stands for dots, too.
+ */
+static bool joined_match(const char *glob, const struct point *name,
+			 unsigned from, unsigned to)
+{
+	char text[JOINED_MAX];
+	size_t len = 0;
+
+	for (unsigned k = from; k < to; k++) {
+		const char *part = name->parts.v[k].name;
+		size_t n = strlen(part);
+
+		if (len + n + 2 > sizeof(text))
+			return false;
+		if (k > from)
+			text[len++] = '.';
+		memcpy(text + len, part, n);
+		len += n;
+	}
+	text[len] = 0;
+	return probe_glob(glob, text);
+}
+
+/* Names of several components that a written one with `**` may stand for. */
+static bool fits_joined(const bool *fits_before, unsigned stride,
+			const char *glob, const struct point *name, unsigned k)
+{
+	for (unsigned from = 0; from < k; from++)
+		if (fits_before[from * stride] &&
+		    joined_match(glob, name, from, k))
+			return true;
+	return false;
+}
+
 /*
  * Does the alias' name match the first components of pt? Returns the number
  * of pt's components used, or -1. fits[k][i]: the first k components of the
@@ -125,10 +165,13 @@ static int match_name(const struct point *pt, const struct point *name)
 		for (i = 1; i <= n; i++) {
 			const struct component *c = &pt->parts.v[i - 1];
 
-			if (!strcmp(c->name, "**"))
-				fits[k][i] =
-				    fits[k - 1][i - 1] || fits[k - 1][i];
-			else if (c->arg.type == TY_UNKNOWN)
+			if (c->arg.type != TY_UNKNOWN)
+				continue;
+			if (strstr(c->name, "**"))
+				fits[k][i] = fits_joined(&fits[0][i - 1],
+							 ALIAS_PARTS_MAX + 1,
+							 c->name, name, k);
+			else
 				fits[k][i] =
 				    fits[k - 1][i - 1] &&
 				    probe_glob(c->name,
@@ -165,11 +208,18 @@ static bool in_chain(const struct link *l, const struct decl_probe *alias)
 static void load_aliases(struct sema *s, const struct point *pt)
 {
 	file_list files = {0};
+	const char *first, *any;
 	unsigned i;
 
 	if (!pt->parts.n || pt->parts.v[0].arg.type != TY_UNKNOWN)
 		return;
-	tapset_need(s->lib, TAPSET_ALIAS, pt->parts.v[0].name, &files);
+	first = pt->parts.v[0].name;
+	any = strstr(first, "**");
+	/* What follows a `**` may be in a later component: "*sys**pen". */
+	if (any)
+		first = str_intern(s->c->str, first,
+				   (size_t)(any - first) + 2);
+	tapset_need(s->lib, TAPSET_ALIAS, first, &files);
 	for (i = 0; i < files.n; i++)
 		sema_add_file(s, files.v[i]);
 }
