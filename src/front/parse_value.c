@@ -190,13 +190,20 @@ static struct node *parse_tails(struct parser *p, struct node *n)
  */
 static struct node *parse_value_tails(struct parser *p, struct node *base)
 {
+	struct target_part pretty = {0};
 	struct node *n;
 
-	if ((!at(p, T_ARROW) && !at(p, T_LBRACKET)) ||
+	if ((!at(p, T_ARROW) && !at(p, T_LBRACKET) &&
+	     !pretty_mark(p, peek(p), &pretty)) ||
 	    !compat_at_least(p->c, "2.6"))
 		return base;
 	n = new_node(p, N_ARROW, peek(p));
 	n->u.target.base = base;
+	if (is_pretty(&pretty)) {
+		/* all of what the value points to; a blank may stand before */
+		vec_push(p->c->a, &n->u.target.parts, pretty);
+		take(p);
+	}
 	return parse_tails(p, n);
 }
 
