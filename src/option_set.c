@@ -120,6 +120,8 @@ int opt_command(struct options *o, const char *arg)
 {
 	if (o->run.cmd)
 		return opt_wrong("Only one command can be given with -c.");
+	if (o->run.pid)
+		return opt_wrong("-c and -x both name the target: give one.");
 	o->run.cmd = o->c->set.cmd = arg;
 	/*
 	 * Passes know it as a setting: process probes without a path are about
@@ -134,6 +136,8 @@ int opt_pid(struct options *o, const char *arg)
 
 	if (!read_number(arg, &pid) || pid < 1 || pid > INT32_MAX)
 		return opt_wrong("Invalid target process ID number.");
+	if (o->run.cmd)
+		return opt_wrong("-c and -x both name the target: give one.");
 	o->run.pid = o->c->set.target_pid = pid;
 	return 0;
 }

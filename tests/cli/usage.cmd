@@ -15,6 +15,8 @@ try -e 'probe begin {}' -e 'probe end {}'
 try -p 6 x.stp
 try -T 0 x.stp
 try -x none x.stp
+try -c true -x 1 x.stp
+try -x 1 -c true x.stp
 try -G 'a b=1' x.stp
 try -G a= x.stp
 try -D '1=2' x.stp
