@@ -75,6 +75,7 @@ struct facts {
 /* What a call of a function comes to. */
 struct summary {
 	bool known; /* false while a circle of calls is walked */
+	bool gone;  /* after a call the caller may be on the host */
 	access_list all;
 	struct path path;
 };
@@ -94,6 +95,7 @@ struct excl {
 	 */
 	bool pass_two;
 	bool is_count; /* the aggregate at hand is read by @count */
+	bool gone; /* on the host, perhaps: the thread does not wait */
 	unsigned loops;
 	access_list *all; /* of the function or handler that is walked */
 	/* by var.index: 1 + place of the last access in `all`, if that was made

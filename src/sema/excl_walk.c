@@ -24,6 +24,85 @@ static int walk_child(struct node **child, void *ctx)
 	return 0;
 }
 
+/* --- going on on the host ------------------------------------------------- */
+
+/* Text that may be too long for the kernel, or has a conversion it has not. */
+static bool long_text(const struct fmt *f)
+{
+	unsigned i, strings = 0;
+
+	for (i = 0; i < f->parts.n; i++) {
+		const struct fmt_part *p = &f->parts.v[i];
+
+		if (!p->conv)
+			continue;
+		if (p->width_arg || p->prec_arg || p->width > 20 ||
+		    p->prec > 20 || !strchr("diuxXosc", p->conv))
+			return true;
+		strings += p->conv == 's';
+	}
+	return strings > 1;
+}
+
+/*
+ * May a handler in the kernel go on on the host with this? ir/opt_split.c
+ * decides, much later: what it sends there has to be here, the rest may be.
+ * The thread that hit the probe runs on meanwhile, and hits others.
+ */
+static bool goes_on(const struct excl *x, const struct node *n)
+{
+	const struct var *v;
+
+	switch (n->kind) {
+	case N_CALL:
+		if (!n->u.call.builtin)
+			return false;
+		switch (n->u.call.builtin->id) {
+		case BI_STRTOL:
+		case BI_ISINSTR:
+		case BI_STRPOS:
+			return true;
+		default:
+			return n->u.call.builtin->flags & BF_HOST;
+		}
+	case N_STAT:
+		v = node_var(n->u.stat.a);
+		return !v || v->mode != AGG_LIVE ||
+		       (n->u.stat.op != STAT_COUNT &&
+			n->u.stat.op != STAT_SUM && n->u.stat.op != STAT_MIN &&
+			n->u.stat.op != STAT_MAX && n->u.stat.op != STAT_AVG);
+	case N_PRINT:
+		return n->u.print.to_string && long_text(&n->u.print.fmt);
+	case N_DELETE:
+		v = node_var(n->u.unary.a);
+		return v && v->is_global &&
+		       ((v->type == TY_STATS && v->mode != AGG_LIVE) ||
+			(v->arity > 0 && n->u.unary.a->kind == N_NAME));
+	case N_IN:
+		v = node_var(n->u.in.array);
+		return !v || (v->type == TY_STATS && v->mode != AGG_LIVE);
+	case N_HIST:
+	case N_MATCH:
+	case N_FOREACH:
+	case N_WILD:
+		return true;
+	case N_FOR: /* loops in loops */
+		return x->loops > 0;
+	default:
+		return false;
+	}
+}
+
+static void find_going(struct node *n, void *ctx)
+{
+	struct excl *x = ctx;
+	const struct function *f;
+
+	x->gone |= goes_on(x, n);
+	for (f = n->kind == N_CALL ? n->u.call.fn : NULL; f; f = f->overload)
+		x->gone |= !x->fn[f->index].known || x->fn[f->index].gone;
+}
+
 /* --- accesses ------------------------------------------------------------- */
 
 /*
@@ -89,7 +168,8 @@ static void access(struct excl *x, struct var *v, enum access_kind kind,
 
 	if (!v || !v->is_global)
 		return;
-	a.tids = excl_tid_keys(x, at);
+	/* On the host it is the tid() of a thread that does something else. */
+	a.tids = x->gone ? 0 : excl_tid_keys(x, at);
 	a.once = !x->loops;
 	a.torn = kind == AC_WALK || (v->type == TY_STRING) ||
 		 (v->wrap && v->type != TY_STATS);
@@ -192,9 +272,12 @@ static void branches(struct excl *x, struct node *then, struct node *other)
 {
 	struct path before = x->path, one;
 	unsigned assigned = x->assigned.n;
+	bool gone = x->gone, gone_then;
 
 	if (then)
 		walk(x, then);
+	gone_then = x->gone;
+	x->gone = gone;
 	one = x->path;
 	x->path = before;
 	x->assigned.n = assigned;
@@ -202,6 +285,7 @@ static void branches(struct excl *x, struct node *then, struct node *other)
 		walk(x, other);
 	worse(&x->path, &one);
 	x->assigned.n = assigned;
+	x->gone |= gone_then;
 }
 
 /* The block may end anywhere, and what catches goes on from there. */
@@ -225,6 +309,12 @@ static void loop(struct excl *x, struct node *n)
 	if (n->u.loop.init)
 		walk(x, n->u.loop.init);
 	x->loops++;
+	/* What the first round does is there in the second. */
+	walk_nodes(n->u.loop.body, find_going, x);
+	if (n->u.loop.cond)
+		walk_nodes(n->u.loop.cond, find_going, x);
+	if (n->u.loop.step)
+		walk_nodes(n->u.loop.step, find_going, x);
 	if (n->u.loop.cond)
 		walk(x, n->u.loop.cond);
 	/* perhaps not run, or left by break or continue */
@@ -271,6 +361,7 @@ static void call_unknown(struct excl *x, const struct function *f,
 	const struct effects *e = &x->effects->of[f->index];
 	unsigned i;
 
+	x->gone = true;
 	for (i = 0; i < x->p->globals.n; i++) {
 		struct access_at a = {
 		    .v = x->p->globals.v[i], .span = at->span, .torn = true};
@@ -294,8 +385,14 @@ static void call_known(struct excl *x, const struct summary *s)
 	struct path *p = &x->path;
 	unsigned i, n = s->path.n;
 
-	for (i = 0; i < s->all.n; i++)
-		add_access(x, &s->all.v[i]);
+	for (i = 0; i < s->all.n; i++) {
+		struct access_at a = s->all.v[i];
+
+		if (x->gone)
+			a.tids = 0;
+		add_access(x, &a);
+	}
+	x->gone |= s->gone;
 	if (n && x->loops)
 		n = 2;
 	if (!p->first)
@@ -323,6 +420,7 @@ static void walk(struct excl *x, struct node *n)
 	struct var *v = node_var(n);
 	struct node *a;
 
+	x->gone |= goes_on(x, n);
 	switch (n->kind) {
 	case N_NAME:
 	case N_INDEX:
@@ -398,6 +496,7 @@ static void walk_start(struct excl *x, access_list *all)
 	x->all = all;
 	x->walks++;
 	x->loops = 0;
+	x->gone = false;
 	x->assigned.n = 0;
 	all->n = 0;
 	memset(&x->path, 0, sizeof(x->path));
@@ -416,6 +515,7 @@ void excl_walk_all(struct excl *x)
 		walk_start(x, &x->fn[f].all);
 		walk(x, x->p->functions.v[f]->body);
 		x->fn[f].path = x->path;
+		x->fn[f].gone = x->gone;
 		/* those of circles stay unknown to each other */
 		x->fn[f].known = i < x->order.n - x->order.ncircle;
 	}
@@ -423,6 +523,8 @@ void excl_walk_all(struct excl *x)
 		struct handler *h = &x->h[i];
 
 		walk_start(x, &h->all);
+		/* its own system calls are hit, between any two steps */
+		x->gone = h->on_host;
 		if (h->p->cond)
 			walk(x, h->p->cond);
 		walk(x, h->p->body);

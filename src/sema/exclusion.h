@@ -6,7 +6,8 @@
  *    Host handlers run one after the other.
  * 2. A global is *quiet* when all accesses to it, by handlers that can run
  *    together, commute: all read, all only add, all only feed, or all use a
- *    key that is tid(). Accesses to quiet globals can be put in any order.
+ *    key that is tid(), in the kernel, where the thread waits. Accesses to
+ *    quiet globals can be put in any order.
  * 3. A handler that touches the other globals at most once on any path, in one
  *    step, is atomic as it stands.
  * 4. Any other handler locks all such globals that it touches, and then so

@@ -469,6 +469,26 @@ TEST(rule_by_thread)
 	    {"global t " S "{ t[k] = t[k] + (k = tid()) }" XT, "a-"},
 	    {"global t " S "{ if (cpu()) { k = tid() t[k] = t[k] + 1 } }" XT,
 	     "--"},
+	    /* on the host, while the thread goes on: before it, behind it */
+	    {"global s, t " S "{ s <<< 1 t[tid()] = t[tid()] + 1 "
+	     "print(@hist_log(s)) }" XT, "--"},
+	    {"global s, t " S "{ s <<< 1 print(@hist_log(s)) "
+	     "t[tid()] = t[tid()] + 1 }" XT, "a-"},
+	    {"global t " S "{ if (cpu()) system(\"\") "
+	     "else t[tid()] = t[tid()] + 1 }" XT, "--"},
+	    {"global t " S "{ if (cpu()) system(\"\") "
+	     "t[tid()] = t[tid()] + 1 }" XT, "a-"},
+	    {"global t " S "{ for (i = 0; i < 2; i++) "
+	     "{ t[tid()] = t[tid()] + 1 system(\"\") } }" XT, "a-"},
+	    {"global t function f() { system(\"\") } " S
+	     "{ f() t[tid()] = t[tid()] + 1 }" XT, "a-"},
+	    {"global t function f() { t[tid()] = t[tid()] + 1 } " S
+	     "{ system(\"\") f() }" XT, "a-"},
+	    {"global t function f() { t[tid()] = t[tid()] + 1 } " S
+	     "{ f() system(\"\") }" XT, "--"},
+	    /* tally's own thread is probed between two steps of a timer's */
+	    {"global t " S "{ t[tid()] = t[tid()] + 1 } " T
+	     "{ t[tid()] = t[tid()] + 1 }" XT, "aa-"},
 	    /* the idle threads of all CPUs are 0, too */
 	    {"global t probe kernel.trace(\"sched_switch\") "
 	     "{ t[tid()] = t[tid()] + 1 }" XT, "a-"},

@@ -1,0 +1,22 @@
+# Elements of a thread, also changed on the host, where the thread does not wait:
+# by tally itself between two steps of its timer, and behind a report.
+sh -c 'exec tally -w -x $$ -T 0.5 -e "
+global a, c
+probe kernel.trace(\"sys_enter\") {
+	if (pid() == target()) { a[tid()] = a[tid()] + 1; c <<< 1 }
+}
+probe timer.ms(1) { a[tid()] = a[tid()] + 0 }
+probe end { println(a[tid()] - @count(c), @count(c) > 100) }"'
+tally -w -c 'work-calls getppid 3000 1' -e '
+global a, s, c
+probe kernel.trace("sys_enter") {
+	if (pid() != target()) next
+	s <<< 1
+	x = sprint(@hist_log(s))
+	a[tid()] = a[tid()] + 1
+	c <<< strlen(x)
+}
+probe kernel.trace("sys_exit") {
+	if (pid() == target()) { a[tid()]++; c <<< 1 }
+}
+probe end { foreach (t in a) n += a[t]; println(n - @count(c)) }'
