@@ -204,6 +204,9 @@ static void report_hits(struct session *s, const struct ledger_row *r)
 
 	if (!r->n.hits)
 		return;
+	/* The library's own work is of interest to who asks for times. */
+	if (at->src && at->src->is_library && !s->c->set.timing)
+		return;
 	fprintf(stderr, "%s, (%s:%u:%u), hits: %" PRIu64 ", handled: %" PRIu64,
 		r->probe->pp, at->src ? at->src->name : "", at->line, at->col,
 		r->n.hits, r->handled);
