@@ -176,7 +176,20 @@ void sema_add_file(struct sema *s, struct file *f)
 
 /* --- the program ---------------------------------------------------------- */
 
-/* Globals that something names, in order of declaration. */
+static bool is_given(const struct compile *c, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < c->set.globals.n; i++)
+		if (!strcmp(c->set.globals.v[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Globals that something names, in order of declaration. One that a script
+ * declares and does not name may be a misspelt other one.
+ */
 static void collect_globals(struct sema *s)
 {
 	struct program *p = s->p;
@@ -187,12 +200,16 @@ static void collect_globals(struct sema *s)
 		struct name_vars *nv = map_at(s->vars, i, NULL);
 
 		for (k = 0; k < nv->list.n; k++)
-			if (nv->list.v[k]->ref_order)
-				all[nv->list.v[k]->index] = nv->list.v[k];
+			all[nv->list.v[k]->index] = nv->list.v[k];
 	}
-	for (i = 0; i < s->decls; i++)
-		if (all[i])
-			vec_push(s->c->a, &p->globals, all[i]);
+	for (i = 0; i < s->decls; i++) {
+		struct var *v = all[i];
+
+		if (v && v->ref_order)
+			vec_push(s->c->a, &p->globals, v);
+		else if (v && !v->is_library && !is_given(s->c, v->name))
+			complain(s->c, ELIDE_GLOBAL, &v->span, v->name);
+	}
 	for (i = 0; i < p->globals.n; i++)
 		p->globals.v[i]->index = i;
 }

@@ -70,7 +70,7 @@ cat $TMP/out
 grep -c "procfs files are in" $TMP/err
 
 # Standard input, and a shell's output in between.
-tally -e 'global n
+tally -e '
 probe begin { println("one"); system("echo two; echo $((1 + 2))") }
 probe timer.ms(500) { println("four"); exit() }' </dev/null
 (sleep 0.5; printf 'ab\n'; sleep 0.2; printf 'q\nlost') | tally -e '
