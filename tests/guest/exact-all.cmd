@@ -54,9 +54,10 @@ while kill -0 $tally 2>/dev/null; do
 		[ $i = 1 ] || echo 1 >$cpu/cpu$i/online
 	done
 	if [ $moves -ge 6 ] && [ $stops -lt 3 ]; then
-		kill -STOP $tally 2>/dev/null && stops=$((stops + 1))
+		kill -STOP $tally 2>/dev/null || break
+		stops=$((stops + 1))
 		sleep 2
-		kill -CONT $tally 2>/dev/null
+		kill -CONT $tally
 	fi
 done
 wait $tally
