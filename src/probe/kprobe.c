@@ -18,6 +18,7 @@
 
 #include "probe/pretty.h"
 #include "probe/target.h"
+#include "types/glob.h"
 #include "types/ksyms.h"
 #include "types/regs.h"
 #include "types/types.h"
@@ -54,7 +55,7 @@ static const char *plain_function(struct compile *c, const struct match *m)
 	if (!at)
 		return name;
 	/* One function's file is no more than a reminder. */
-	if (strpbrk(name, "*?:"))
+	if (name_is_glob(name) || strchr(name, ':'))
 		return NULL;
 	return str_intern(c->str, name, at - name);
 }
@@ -122,7 +123,7 @@ static int explain_nothing(struct compile *c, const struct match *m,
 
 	if (m->quiet)
 		return 0;
-	if (*module && !strpbrk(module, "*?")) {
+	if (*module && !name_is_glob(module)) {
 		if (!module_exists(c, module, &built_in))
 			return family_refuse(c, m, "no module '%s' is loaded "
 					     "(lsmod lists those that are)",

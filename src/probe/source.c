@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "types/debug.h"
+#include "types/glob.h"
 
 enum { TAG_STATEMENT, TAG_NEAREST, TAG_ADDRESS, TAG_INLINE, TAG_LABEL };
 /* Of "file:10-20": more would be a probe on every line of a file. */
@@ -250,7 +251,7 @@ void source_add_inlined(const struct uprobe_file *f, const char *name)
 	const char *why = NULL;
 	int near[2];
 
-	if (strpbrk(name, "*?"))
+	if (name_is_glob(name))
 		return;
 	debug = debug_open(f->c, f->elf->path, &why);
 	if (!debug)

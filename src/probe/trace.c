@@ -12,6 +12,7 @@
 
 #include "probe/pretty.h"
 #include "probe/target.h"
+#include "types/glob.h"
 #include "types/tracefs.h"
 #include "types/types.h"
 
@@ -59,7 +60,7 @@ static int expand_trace(struct compile *c, const struct match *m,
 {
 	const char *arg = m->arg[1]->str, *system, *name;
 	trace_events ev = {0};
-	bool wild = strpbrk(arg, "*?") != NULL;
+	bool wild = name_is_glob(arg);
 	int err;
 
 	name = split_name(c, arg, &system);

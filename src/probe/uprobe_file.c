@@ -149,7 +149,7 @@ static int programs(struct compile *c, const struct match *m,
 	 * Shell patterns of the script are those of tally's own file system:
 	 * below the root of another process nothing is searched.
 	 */
-	if (strpbrk(name, "*?[")) {
+	if (name_is_glob(name)) {
 		if (!files_glob(c->a, name, ret))
 			return 0;
 		return family_refuse(c, m, "the pattern '%s' goes through more "
@@ -176,7 +176,7 @@ static void libraries(struct compile *c, const struct file_spec *s,
 	const char *want = s->library->str, *why;
 	name_vec names = {0}, paths = {0};
 
-	if (!strpbrk(want, "*?")) {
+	if (!name_is_glob(want)) {
 		const char *path = search_below(c, want, s->root);
 
 		if (path) {
@@ -269,7 +269,7 @@ static struct elf_file *open_one(struct compile *c, const struct match *m,
 	if (!f) {
 		/* A glob of paths may well meet scripts. */
 		if (!s->process || s->process->type != TY_STRING ||
-		    !strpbrk(s->process->str, "*?["))
+		    !name_is_glob(s->process->str))
 			*ret_rc = family_refuse(c, m, "cannot read '%s': %s",
 						path, why);
 		return NULL;

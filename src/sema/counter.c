@@ -23,6 +23,7 @@
 
 #include "front/parse.h"
 #include "sema/sema.h"
+#include "types/glob.h"
 
 /* Programs whose threads are counted from their start. Comparing takes time at
  * each fork and exec of the machine: wildcards may stand for many. */
@@ -53,7 +54,7 @@ static void programs_probed(struct compile *c, const struct probe *p,
 {
 	const struct component *k = process_part(p->written);
 	bool wild = k && k->arg.type == TY_STRING &&
-		    strpbrk(k->arg.str, "*?[");
+		    name_is_glob(k->arg.str);
 
 	for (unsigned i = 0; k && i < p->written->parts.n; i++)
 		if (!strcmp(p->written->parts.v[i].name, "library"))

@@ -5,9 +5,42 @@
 
 #include <stddef.h>
 
+bool name_is_glob(const char *name)
+{
+	return strpbrk(name, "*?[") != NULL;
+}
+
+/*
+ * What stands behind the pattern's first character if that stands for c, else
+ * NULL. A bracket that is never closed is a character like others.
+ */
+static const char *after_one(const char *pattern, unsigned char c)
+{
+	const char *p = pattern + 1, *first;
+	bool invert, found = false;
+
+	if (*pattern != '[')
+		return *pattern == '?' || (unsigned char)*pattern == c ? p
+								      : NULL;
+	invert = *p == '!' || *p == '^';
+	first = p += invert;
+	for (; *p && (*p != ']' || p == first); p++) {
+		unsigned char low = (unsigned char)*p, high = low;
+
+		if (p[1] == '-' && p[2] && p[2] != ']') {
+			p += 2;
+			high = (unsigned char)*p;
+		}
+		found |= low <= c && c <= high;
+	}
+	if (!*p)
+		return c == '[' ? pattern + 1 : NULL;
+	return found != invert ? p + 1 : NULL;
+}
+
 bool name_glob(const char *pattern, const char *name)
 {
-	const char *star = NULL, *resume = NULL;
+	const char *star = NULL, *resume = NULL, *next;
 
 	/*
 	 * The last star is the only one that has to be retried. What an earlier
@@ -19,8 +52,8 @@ bool name_glob(const char *pattern, const char *name)
 		if (*pattern == '*') {
 			star = ++pattern;
 			resume = name;
-		} else if (*pattern == '?' || *pattern == *name) {
-			pattern++;
+		} else if (*pattern && (next = after_one(pattern, *name))) {
+			pattern = next;
 			name++;
 		} else if (star) {
 			pattern = star;

@@ -145,6 +145,19 @@ TEST(globs)
 	CHECK(!name_glob("?", ""));
 	CHECK(!name_glob("", "a"));
 	CHECK(name_glob("*aab", "aaaaaaab"));
+	CHECK(name_glob("vfs[_]read", "vfs_read"));
+	CHECK(name_glob("*[a-c]x*", "aaabxx"));
+	CHECK(!name_glob("[a-c]", "d"));
+	CHECK(name_glob("[!a-c]d", "dd"));
+	CHECK(!name_glob("[^a-c]", "b"));
+	CHECK(name_glob("[]x]", "]"));
+	CHECK(name_glob("[a-]", "-"));
+	CHECK(name_glob("[\xc3\xa4]", "\xa4"));
+	CHECK(name_glob("a[", "a["));
+	CHECK(name_glob("[a", "[a"));
+	CHECK(!name_glob("[a", "a"));
+	CHECK(!name_glob("[", ""));
+	CHECK(!name_glob("[a]", ""));
 }
 
 /* The same as libc finds, which has no limit. */
