@@ -43,7 +43,7 @@ static const char *similar(struct never *v, const char *name)
 }
 
 /* Its value comes from the command line. */
-static bool is_given(const struct compile *c, const struct var *v)
+bool never_is_given(const struct compile *c, const struct var *v)
 {
 	unsigned i;
 
@@ -176,7 +176,7 @@ void never_find(struct sema *s)
 		struct var *g = p->globals.v[i];
 
 		if (g->is_written || !g->is_read || g->is_library ||
-		    g->init.type != TY_UNKNOWN || is_given(s->c, g))
+		    g->init.type != TY_UNKNOWN || never_is_given(s->c, g))
 			continue;
 		complain(s->c, NEVER_GLOBAL, &g->span, g->name,
 			 similar(&v, g->name));

@@ -176,16 +176,6 @@ void sema_add_file(struct sema *s, struct file *f)
 
 /* --- the program ---------------------------------------------------------- */
 
-static bool is_given(const struct compile *c, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < c->set.globals.n; i++)
-		if (!strcmp(c->set.globals.v[i].name, name))
-			return true;
-	return false;
-}
-
 /*
  * Globals that something names, in order of declaration. One that a script
  * declares and does not name may be a misspelt other one.
@@ -207,7 +197,7 @@ static void collect_globals(struct sema *s)
 
 		if (v && v->ref_order)
 			vec_push(s->c->a, &p->globals, v);
-		else if (v && !v->is_library && !is_given(s->c, v->name))
+		else if (v && !v->is_library && !never_is_given(s->c, v))
 			complain(s->c, ELIDE_GLOBAL, &v->span, v->name);
 	}
 	for (i = 0; i < p->globals.n; i++)

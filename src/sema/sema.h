@@ -213,6 +213,8 @@ void counter_resolve(struct scope *sc, struct node *n);
 void counter_finish(struct sema *s);
 
 /* --- never.c */
+/* Whether -G on the command line names it. */
+bool never_is_given(const struct compile *c, const struct var *v);
 /* Warns; what can only be a number becomes 0. Needs is_read, is_written. */
 void never_find(struct sema *s);
 /* Once types are known: the others become 0 or "". */
