@@ -64,6 +64,24 @@ struct syscall_probe {
 	trace_fields parms; /* by the kernel's names */
 };
 
+/* nr: NR_ALL, or the number of the call that is called so. */
+static struct probe *syscall_new(struct compile *c, const struct match *m,
+				 int nr, const char *name)
+{
+	struct syscall_probe *s = arena_new_of(c->a, struct syscall_probe);
+	struct probe *p = family_probe(c, m);
+
+	s->nr = nr;
+	s->name = name;
+	s->is_return = m->pattern->tag == 1;
+	p->data = s;
+	p->place = PLACE_KERNEL;
+	p->prog = PROG_RAW_TP;
+	p->guard = GUARD_SELF;
+	p->is_return = s->is_return;
+	return p;
+}
+
 /*
  * One probe for each call that the name or glob means; names that no kernel
  * here has are no error, so a script can name what came later.
@@ -72,24 +90,14 @@ static int expand_syscall(struct compile *c, const struct match *m,
 			  probe_list *out)
 {
 	for (unsigned i = 0; i < NCALLS; i++) {
-		struct syscall_probe *s;
 		struct probe *p;
 
 		if (!name_glob(m->arg[0]->str, calls[i].name))
 			continue;
-		p = family_probe(c, m);
-		s = arena_new_of(c->a, struct syscall_probe);
-		s->nr = calls[i].nr;
-		s->name = calls[i].name;
-		s->is_return = m->pattern->tag == 1;
-		p->data = s;
-		p->place = PLACE_KERNEL;
-		p->prog = PROG_RAW_TP;
-		p->guard = GUARD_SELF;
-		p->is_return = s->is_return;
+		p = syscall_new(c, m, calls[i].nr, calls[i].name);
 		p->pp = str_internz(
-		    c->str, arena_printf(c->a, "syscall.%s%s", s->name,
-					 s->is_return ? ".return" : ""));
+		    c->str, arena_printf(c->a, "syscall.%s%s", calls[i].name,
+					 p->is_return ? ".return" : ""));
 		vec_push(c->a, out, p);
 	}
 	return 0;
@@ -98,18 +106,7 @@ static int expand_syscall(struct compile *c, const struct match *m,
 /* One probe for all calls of all programs: it stands for itself. */
 static int expand_all(struct compile *c, const struct match *m, probe_list *out)
 {
-	struct probe *p = family_probe(c, m);
-	struct syscall_probe *s = arena_new_of(c->a, struct syscall_probe);
-
-	s->nr = NR_ALL;
-	s->name = "";
-	s->is_return = m->pattern->tag == 1;
-	p->data = s;
-	p->place = PLACE_KERNEL;
-	p->prog = PROG_RAW_TP;
-	p->guard = GUARD_SELF;
-	p->is_return = s->is_return;
-	vec_push(c->a, out, p);
+	vec_push(c->a, out, syscall_new(c, m, NR_ALL, ""));
 	return 0;
 }
 
