@@ -1,12 +1,14 @@
 # Everything at once: raw tracepoint, user-space function and page faults on
 # all CPUs, thousands of keys made and deleted, an array ten times too small,
 # ten reports a second, CPUs that go offline and come back, and a reader that
-# is stopped for seconds. EXACT: times longer.
+# is stopped for seconds. The work lasts until all that has happened, and then
+# tells how much it was. EXACT: times longer.
 n=$((${EXACT:-1} * 300000))
 cpu=/sys/devices/system/cpu
 echo 0 >$cpu/cpu1/online
-tally -w -DMAXMAPENTRIES=10000 -DMAXACTION=100000 --snapshot "$TMP/s" \
-	-c "work-mix $n $((n / 50)) $((n / 50)) 4" -e '
+cd "$TMP" && rm -f stop
+tally -w -DMAXMAPENTRIES=10000 -DMAXACTION=100000 --snapshot s \
+	-c "work-mix $n $((n / 50)) $((n / 50)) 4 stop" -e '
 global s, v, a, few[50], f, p, faults, calls, sum, keyed, steps, seen, reports
 probe kernel.trace("sys_enter") {
 	if (pid() == target() && $id == 110) {
@@ -36,12 +38,10 @@ probe timer.ms(100) { report() }
 probe end {
 	report()
 	foreach (k in few) m += @sum(few[k]) - 110 * @count(few[k])
-	n = $1 * 4
-	printf("calls %d %d, keyed %d\n", calls - n, v, keyed - n)
-	printf("steps %d %d\n", sum - n / 50, steps - n / 50)
+	printf("%d %d %d %d %d\n", calls, keyed, sum * 50, steps * 50, v)
 	printf("faults %d, some %d, %d %d\n", seen - faults, faults > 0, m,
 	       reports > 10)
-}' $n &
+}' >out &
 tally=$!
 moves=0
 stops=0
@@ -59,11 +59,20 @@ while kill -0 $tally 2>/dev/null; do
 		sleep 2
 		kill -CONT $tally
 	fi
+	[ $stops -lt 1 ] || [ -e stop ] || : >stop
 done
 wait $tally
 echo 1 >$cpu/cpu1/online
 [ $moves -gt 5 ] && [ $stops -gt 0 ] && echo "CPUs moved, tally stopped"
-tally merge --print "$TMP/s" | tr '[]=' '   ' | awk -v n=$((4 * n)) '
+read -r rounds <stop
+n=$((n * rounds))
+{
+	read -r calls keyed sum steps v
+	echo calls $((calls - n)) $v, keyed $((keyed - n))
+	echo steps $((sum - n)) $((steps - n))
+	cat
+} <out
+tally merge --print s | tr '[]=' '   ' | awk -v n=$n '
 	$1 == "few" { all += $4 }
 	$1 == "few" && $2 != "other" { rows++ }
 	$1 == "few" && $2 == "other" { wrong = $6 - $4 * 110 }

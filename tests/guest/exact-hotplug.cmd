@@ -1,11 +1,13 @@
 # CPUs go offline and come back while handlers on all of them add up and ten
 # reports a second read and delete; one is away when the session starts, so more
-# CPUs are possible than online.
+# CPUs are possible than online. The work lasts until CPUs have moved often
+# enough, and then tells how much it was.
 n=$((${EXACT:-1} * 60000))
 cpu=/sys/devices/system/cpu
 echo 0 >$cpu/cpu1/online
 [ "$(cat $cpu/possible)" != "$(cat $cpu/online)" ] && echo "one is offline"
-tally -c "work-mix $n $((n / 10)) $((n / 10)) 4" -e '
+cd "$TMP" && rm -f stop
+tally -c "work-mix $n $((n / 10)) $((n / 10)) 4 stop" -e '
 global s, a, f, q, sum, asum, fsum, qsum, reports
 probe kernel.trace("sys_enter") {
 	if (pid() == target() && $id == 110) {
@@ -26,10 +28,8 @@ function report() {
 probe timer.ms(100) { report() }
 probe end {
 	report()
-	n = $1 * 4
-	printf("%d %d %d %d %d\n", sum - n, asum - n, fsum - n / 10, qsum - n,
-	       reports > 10)
-}' $n &
+	printf("%d %d %d %d %d\n", sum, asum, fsum * 10, qsum, reports > 10)
+}' >out &
 moves=0
 while kill -0 $! 2>/dev/null; do
 	for i in 1 3 2; do
@@ -39,7 +39,12 @@ while kill -0 $! 2>/dev/null; do
 		sleep 0.1
 		[ $i = 1 ] || echo 1 >$cpu/cpu$i/online
 	done
+	[ $moves -lt 9 ] || [ -e stop ] || : >stop
 done
 wait $!
 echo 1 >$cpu/cpu1/online
 [ $moves -gt 5 ] && echo "CPUs moved"
+read -r rounds <stop
+read -r sum asum fsum qsum many <out
+n=$((n * rounds))
+echo $((sum - n)) $((asum - n)) $((fsum - n)) $((qsum - n)) $many

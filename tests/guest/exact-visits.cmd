@@ -1,8 +1,10 @@
 # As exact-hotplug, without probes that may be preempted and with more reports:
-# each waits for handlers by going to all CPUs, while CPUs come and go.
+# each waits for handlers by going to all CPUs, while CPUs come and go. The work
+# lasts until they have moved often enough, and then tells how much it was.
 n=$((${EXACT:-1} * 400000))
 cpu=/sys/devices/system/cpu
-tally -w -c "work-mix $n 0 0 4" -e '
+cd "$TMP" && rm -f stop
+tally -w -c "work-mix $n 0 0 4 stop" -e '
 global s, a, ticks, seen, sum, asum, tsum, reports
 probe kernel.trace("sys_enter") {
 	if (pid() == target() && $id == 110) { s <<< $id; a[cpu()] <<< $id }
@@ -18,9 +20,8 @@ function report() {
 probe timer.ms(20) { report() }
 probe end {
 	report()
-	printf("%d %d %d, many: %d\n", sum - 4 * $1, asum - 4 * $1, tsum - seen,
-	       reports > 20)
-}' $n &
+	printf("%d %d %d %d\n", sum, asum, tsum - seen, reports > 20)
+}' >out &
 moves=0
 while kill -0 $! 2>/dev/null; do
 	for i in 1 3 2; do
@@ -29,6 +30,10 @@ while kill -0 $! 2>/dev/null; do
 		echo 1 >$cpu/cpu$i/online
 		sleep 0.1
 	done
+	[ $moves -lt 6 ] || [ -e stop ] || : >stop
 done
 wait $!
-[ $moves -gt 3 ] && echo "CPUs moved"
+[ $moves -gt 5 ] && echo "CPUs moved"
+read -r rounds <stop
+read -r sum asum ticks many <out
+echo $((sum - n * rounds)) $((asum - n * rounds)) "$ticks, many: $many"

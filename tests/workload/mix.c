@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work-mix CALLS FUNCTIONS PAGES THREADS: each thread, on a CPU of its own if
- * there are enough, makes CALLS system calls (getppid), FUNCTIONS calls of
- * mix_step(0, 1, ...) and takes PAGES page faults, each of these spread evenly
- * over the run. Prints nothing.
+ * work-mix CALLS FUNCTIONS PAGES THREADS [FILE]: each thread, on a CPU of its
+ * own if there are enough, makes CALLS system calls (getppid), FUNCTIONS calls
+ * of mix_step(0, 1, ...) and takes PAGES page faults, each of these spread
+ * evenly over the run. Prints nothing. With FILE every thread begins again
+ * until FILE exists; the sum of the threads' rounds is then written into it.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -32,6 +33,8 @@ PROBED uint64_t mix_step(uint64_t i)
 
 struct work {
 	long calls, steps, pages;
+	const char *until; /* the file that ends it, or NULL: one round */
+	long rounds;	   /* of all threads */
 };
 
 /* Touches a page that is not there. */
@@ -50,17 +53,12 @@ static int due(long i, long n, long turns)
 	return i * n / turns != (i + 1) * n / turns;
 }
 
-static void *work(void *arg)
+static void one_round(const struct work *w, char *block)
 {
-	const struct work *w = arg;
 	long i, turns = w->calls > w->steps ? w->calls : w->steps;
 	long step = 0, page = 0;
-	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	volatile uint64_t sink = 0;
 
-	if (block == MAP_FAILED)
-		exit(1);
 	if (w->pages > turns)
 		turns = w->pages;
 	for (i = 0; i < turns; i++) {
@@ -72,17 +70,40 @@ static void *work(void *arg)
 			fault(block, page++);
 	}
 	(void)sink; /* for clang, which sees no use in adding to it */
+}
+
+static void *work(void *arg)
+{
+	struct work *w = arg;
+	char *block = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (block == MAP_FAILED)
+		exit(1);
+	do {
+		one_round(w, block);
+		__atomic_fetch_add(&w->rounds, 1, __ATOMIC_RELAXED);
+	} while (w->until && access(w->until, F_OK));
 	return NULL;
+}
+
+/* 0, or 1 when the number of rounds cannot be told. */
+static int tell(const struct work *w)
+{
+	FILE *f = fopen(w->until, "w");
+	int bad = !f || fprintf(f, "%ld\n", w->rounds) < 0;
+
+	return (f && fclose(f)) || bad;
 }
 
 int main(int argc, char **argv)
 {
-	struct work w;
+	struct work w = { 0 };
 	pthread_t id[THREADS_MAX];
 	int i, threads;
 
-	if (argc != 5) {
-		fputs("usage: work-mix CALLS FUNCTIONS PAGES THREADS\n",
+	if (argc != 5 && argc != 6) {
+		fputs("usage: work-mix CALLS FUNCTIONS PAGES THREADS [FILE]\n",
 		      stderr);
 		return 2;
 	}
@@ -90,6 +111,7 @@ int main(int argc, char **argv)
 	w.steps = strtol(argv[2], NULL, 10);
 	w.pages = strtol(argv[3], NULL, 10);
 	threads = (int)strtol(argv[4], NULL, 10);
+	w.until = argv[5];
 	if (threads < 1 || threads > THREADS_MAX)
 		return 2;
 	for (i = 0; i < threads; i++) {
@@ -100,5 +122,5 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(id[i], NULL);
-	return 0;
+	return w.until ? tell(&w) : 0;
 }
