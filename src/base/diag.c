@@ -46,6 +46,17 @@ static bool seen_before(struct diags *d, const struct diag *m)
 	return false;
 }
 
+/* m becomes one of those that are printed. */
+static void say(struct diags *d, struct diag *m)
+{
+	m->order = d->list.n;
+	/* Counted once: "2 errors" must be the number that was printed. */
+	m->repeats = seen_before(d, m);
+	if (!m->repeats)
+		d->count[m->class]++;
+	vec_push(d->a, &d->list, m);
+}
+
 struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...)
 {
 	struct diag *m = arena_new_of(d->a, struct diag);
@@ -67,12 +78,12 @@ struct diag *diag(struct diags *d, enum diag_id id, const struct span *at, ...)
 		d->hushed += m->class != DIAG_WARNING;
 		return m;
 	}
-	m->order = d->list.n;
-	/* Counted once: "2 errors" must be the number that was printed. */
-	m->repeats = seen_before(d, m);
-	if (!m->repeats)
-		d->count[m->class]++;
-	vec_push(d->a, &d->list, m);
+	if (d->held) {
+		d->held->errors += m->class != DIAG_WARNING;
+		vec_push(d->a, &d->held->list, m);
+	} else {
+		say(d, m);
+	}
 	return m;
 }
 
@@ -111,6 +122,42 @@ bool diags_unmute(struct diags *d, unsigned since)
 {
 	d->muted--;
 	return d->hushed != since;
+}
+
+void diags_hold(struct diags *d)
+{
+	struct diag_held *h = arena_new_of(d->a, struct diag_held);
+
+	h->outer = d->held;
+	d->held = h;
+}
+
+struct diag_held *diags_held(struct diags *d)
+{
+	struct diag_held *h = d->held;
+
+	d->held = h->outer;
+	if (h->errors)
+		return h;
+	diags_say(d, h); /* warnings do not wait */
+	return NULL;
+}
+
+void diags_say(struct diags *d, struct diag_held *h)
+{
+	unsigned i;
+
+	for (i = 0; i < h->list.n; i++) {
+		struct diag *m = h->list.v[i];
+
+		if (!d->held) {
+			say(d, m);
+			continue;
+		}
+		d->held->errors += m->class != DIAG_WARNING;
+		vec_push(d->a, &d->held->list, m);
+	}
+	h->list.n = 0; /* a tree's copies share it: once is enough */
 }
 
 unsigned diags_errors_of(const struct diags *d, enum diag_class c)

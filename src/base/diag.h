@@ -64,6 +64,17 @@ void diag_help(struct diags *d, struct diag *to, const char *fmt, ...)
  */
 unsigned diags_mute(struct diags *d);
 bool diags_unmute(struct diags *d, unsigned since);
+/*
+ * Messages between these two are kept aside: they are about code of which it is
+ * not known yet whether anything reaches it. Pairs may nest. diags_held()
+ * returns NULL where there was no error; what it returns else is said by
+ * diags_say(), or never. While messages are dropped (diags_mute()), none is
+ * kept.
+ */
+struct diag_held;
+void diags_hold(struct diags *d);
+struct diag_held *diags_held(struct diags *d);
+void diags_say(struct diags *d, struct diag_held *h);
 unsigned diags_errors(const struct diags *d);
 unsigned diags_errors_of(const struct diags *d, enum diag_class c);
 /* Of one row. */

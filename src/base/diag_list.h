@@ -29,6 +29,13 @@ struct diag {
 	bool repeats;	 /* said of the same place before */
 };
 
+/* Messages that may never be said. */
+struct diag_held {
+	struct diag_held *outer; /* while it is being filled */
+	VEC(struct diag *) list;
+	unsigned errors;
+};
+
 struct diags {
 	struct arena *a; /* of the compilation; everything here lives in it */
 	VEC(struct diag *) list;
@@ -37,6 +44,7 @@ struct diags {
 	struct map *seen; /* texts with their places, for `repeats` */
 	unsigned muted;	 /* depth of diags_mute() */
 	unsigned hushed; /* errors dropped so far */
+	struct diag_held *held; /* the innermost that is being filled */
 };
 
 #endif

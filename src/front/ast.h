@@ -19,6 +19,7 @@ struct function; /* sema/program.h */
 struct builtin;  /* sema/builtin.h */
 struct access;   /* types/access.h */
 struct regex;    /* front/regex.h */
+struct diag_held; /* base/diag.h */
 
 enum node_kind {
 #define NODE(id, name, member) N_##id,
@@ -214,6 +215,8 @@ struct node {
 			const char *module; /* their last argument, or NULL */
 			VEC(struct target_part) parts;
 			struct access *access; /* sema: how to fetch it */
+			/* sema: why it cannot be fetched, or NULL */
+			struct diag_held *bad;
 		} target;
 		struct {
 			const char *word; /* "@perf" */

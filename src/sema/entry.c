@@ -243,10 +243,9 @@ bool entry_replace(struct scope *sc, struct node *n)
 	struct entry_value v = {0};
 
 	if (!sc->probe || !sc->probe->is_return || sc->in_cond) {
+		diags_hold(s->c->diag);
 		complain(s->c, ENTRY_NONE, &n->span);
-		n->kind = N_NUM;
-		n->type = TY_LONG;
-		n->u.num = 0;
+		target_bad(n, diags_held(s->c->diag));
 		return true;
 	}
 	if (still_there(sc, n->u.unary.a)) {

@@ -189,6 +189,19 @@ static int child_fold(struct node **child, void *ctx)
 	return 0;
 }
 
+/* A loop that is never entered is what comes before it. */
+static void fold_loop(struct node *n)
+{
+	const struct node *cond = n->u.loop.cond;
+	struct node *init = n->u.loop.init;
+
+	if (!cond || cond->kind != N_NUM || cond->u.num)
+		return;
+	n->kind = init ? N_EXPR : N_EMPTY;
+	if (init)
+		n->u.unary.a = init;
+}
+
 void fold_node(struct compile *c, struct node *n)
 {
 	node_each_child(n, child_fold, c);
@@ -220,6 +233,9 @@ void fold_node(struct compile *c, struct node *n)
 			*n = *n->u.ternary.c;
 		else
 			n->kind = N_EMPTY;
+		break;
+	case N_FOR:
+		fold_loop(n);
 		break;
 	default:
 		break;

@@ -488,11 +488,16 @@ static void resolve_atword(struct scope *sc, struct node *n)
 		n->u.num = 0;
 		return;
 	}
-	if (!strcmp(word, "@kderef") || !strcmp(word, "@uderef"))
+	if (!strcmp(word, "@kderef") || !strcmp(word, "@uderef")) {
 		resolve_deref(sc, n,
 			      word[1] == 'k' ? BI_KERNEL_READ : BI_USER_READ);
-	else
+	} else if (!strcmp(word, "@enumname") || strstr(word, "register")) {
 		word_resolve(sc, n);
+	} else { /* of literals only: nothing is lost with them */
+		diags_hold(sc->s->c->diag);
+		word_resolve(sc, n);
+		target_bad(n, diags_held(sc->s->c->diag));
+	}
 }
 
 static void resolve_try(struct scope *sc, struct node *n)

@@ -362,11 +362,16 @@ struct program *sema_run(struct compile *c, struct file **files,
 	if (!p->probes.n && !diags_errors(c->diag))
 		complain(c, NO_PROBES, NULL);
 	/* Later passes rely on names being resolved. */
-	if (diags_errors(c->diag))
+	if (diags_errors(c->diag)) {
+		target_say_bad(s);
 		return p;
+	}
 	collect_globals(s);
 	number(p);
 	fold_program(s);
+	target_say_bad(s);
+	if (diags_errors(c->diag))
+		return p;
 	drop_globals(p);
 	number(p);
 	if (!p->probes.n)

@@ -167,13 +167,23 @@ void target_returned(struct sema *s, struct function *f,
 		     const struct node *value);
 /* Once all is resolved: what of it could not be typed before. */
 void target_late(struct sema *s);
+/*
+ * Mistakes in target expressions are mistakes only where the code stays: it may
+ * be in a branch that is never taken, in a function that only such a branch
+ * calls, or its value may be of no use. So what is said about one is held
+ * (diags_hold()) and kept in the node. target_bad(): n is one with these
+ * messages, unless held is NULL; its operands are dropped. target_say_bad():
+ * says them, of all that is left.
+ */
+bool target_bad(struct node *n, struct diag_held *held);
+void target_say_bad(struct sema *s);
 
 /* --- value.c: $value of procfs probes; true: n has become a call */
 bool value_assign(struct scope *sc, struct node *n);
 bool value_read(struct scope *sc, struct node *n);
 
 /* --- entry.c */
-/* @entry: n becomes a name, a target or (true: reported) a number. */
+/* @entry: n becomes a name, a target or (true) one that is bad. */
 bool entry_replace(struct scope *sc, struct node *n);
 /* @entry(uaddr()), resolved: where the probed function was loaded. */
 struct node *entry_place(struct scope *sc, const struct span *at);
@@ -207,7 +217,7 @@ bool program_id(struct compile *c, const char *path, int64_t *ret_ino,
 		const char **ret_name);
 
 /* --- counter.c */
-/* @perf: n becomes a call or, having reported, a number. */
+/* @perf: n becomes a call or, having complained, a number. */
 void counter_resolve(struct scope *sc, struct node *n);
 /* Once all is resolved: the probes that keep what @perf reads. */
 void counter_finish(struct sema *s);

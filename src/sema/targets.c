@@ -272,6 +272,62 @@ static bool retry(struct sema *s, struct node *n)
 	return true;
 }
 
+/* --- mistakes that wait --------------------------------------------------- */
+
+bool target_bad(struct node *n, struct diag_held *held)
+{
+	if (!held)
+		return false;
+	memset(&n->u, 0, sizeof(n->u));
+	n->kind = N_TARGET;
+	n->type = TY_LONG;
+	n->u.target.name = "$";
+	n->u.target.bad = held;
+	return true;
+}
+
+/* Of a target expression, which keeps its operands: what they do is done. */
+static void note_bad(struct node *n, struct diag_held *held)
+{
+	if (!held)
+		return;
+	if (n->kind == N_TARGET || n->kind == N_ARROW)
+		n->u.target.bad = held;
+	else
+		target_bad(n, held);
+}
+
+static bool is_bad(const struct node *n)
+{
+	return (n->kind == N_TARGET || n->kind == N_ARROW) && n->u.target.bad;
+}
+
+/* Of what n goes on from, there is nothing more to say. */
+static bool starts_bad(struct node *n)
+{
+	const struct node *from = n->kind == N_ARROW   ? n->u.target.base
+				  : n->kind == N_ADDRESS ? n->u.unary.a
+							 : NULL;
+
+	if (!from || !is_bad(from))
+		return false;
+	*n = *from;
+	return true;
+}
+
+static void say_bad(struct node *n, void *ctx)
+{
+	struct diags **d = ctx;
+
+	if (is_bad(n))
+		diags_say(*d, n->u.target.bad);
+}
+
+void target_say_bad(struct sema *s)
+{
+	walk_program(s->p, say_bad, &s->c->diag);
+}
+
 /* Each round may give types to variables on which others wait. */
 void target_late(struct sema *s)
 {
@@ -279,16 +335,28 @@ void target_late(struct sema *s)
 
 	do {
 		before = s->late.n;
-		for (i = left = 0; i < before; i++)
-			if (!retry(s, s->late.v[i]))
-				s->late.v[left++] = s->late.v[i];
+		for (i = left = 0; i < before; i++) {
+			struct node *n = s->late.v[i];
+
+			diags_hold(s->c->diag);
+			if (!starts_bad(n) && !retry(s, n))
+				s->late.v[left++] = n;
+			note_bad(n, diags_held(s->c->diag));
+		}
 		s->late.n = left;
 	} while (left && left < before);
 	for (i = 0; i < s->late.n; i++) {
-		if (s->c->set.skip_badvars)
-			skip_bad(s->late.v[i]);
-		else if (s->late.v[i]->kind == N_ARROW)
-			complain(s->c, ARROW_UNKNOWN, &s->late.v[i]->span);
+		struct node *n = s->late.v[i];
+
+		if (s->c->set.skip_badvars) {
+			skip_bad(n);
+			continue;
+		}
+		/* & says nothing: its operand is in the list, too */
+		diags_hold(s->c->diag);
+		if (n->kind == N_ARROW)
+			complain(s->c, ARROW_UNKNOWN, &n->span);
+		note_bad(n, diags_held(s->c->diag));
 	}
 	s->late.n = 0;
 }
@@ -349,7 +417,7 @@ bool target_waits(const struct scope *sc, const struct node *n)
 }
 
 /* skip_badvars: with --skip-badvars mistakes are silent and the value is 0. */
-void target_resolve(struct scope *sc, struct node *n)
+static void resolve_any(struct scope *sc, struct node *n)
 {
 	bool quiet = sc->s->c->set.skip_badvars && !sc->trial;
 	int rc;
@@ -375,6 +443,15 @@ void target_resolve(struct scope *sc, struct node *n)
 		skip_bad(n);
 	if (n->type == TY_UNKNOWN)
 		n->type = TY_LONG;
+}
+
+void target_resolve(struct scope *sc, struct node *n)
+{
+	if (starts_bad(n))
+		return;
+	diags_hold(sc->s->c->diag);
+	resolve_any(sc, n);
+	note_bad(n, diags_held(sc->s->c->diag));
 }
 
 bool target_returnval(struct scope *sc, struct node *n)

@@ -254,6 +254,36 @@ TEST(diag_cuts_long_lines)
 	compile_free(c);
 }
 
+TEST(diag_holds_what_may_never_be_said)
+{
+	struct compile *c = compile_new();
+	struct diag_held *inner, *outer;
+	unsigned since;
+
+	diags_hold(c->diag);
+	complain(c, NO_CONSTANT, NULL, "outer");
+	diags_hold(c->diag);
+	complain(c, NEVER_LOCAL, NULL, "warned", "");
+	CHECK(!diags_held(c->diag)); /* no error: nothing to wait for */
+	diags_hold(c->diag);
+	complain(c, NO_CONSTANT, NULL, "inner");
+	inner = diags_held(c->diag);
+	since = diags_mute(c->diag);
+	complain(c, NO_CONSTANT, NULL, "muted");
+	CHECK(diags_unmute(c->diag, since));
+	outer = diags_held(c->diag);
+	CHECK(inner && outer);
+	CHECK_EQ(diags_errors(c->diag), 0);
+	CHECK_EQ(diags_warnings(c->diag), 0);
+	diags_say(c->diag, outer);
+	diags_say(c->diag, outer);
+	CHECK_EQ(diags_errors(c->diag), 1);
+	CHECK_EQ(diags_warnings(c->diag), 1);
+	diags_say(c->diag, inner);
+	CHECK_EQ(diags_errors(c->diag), 2);
+	compile_free(c);
+}
+
 TEST(settings_limits_and_defines)
 {
 	struct compile *c = compile_new();
