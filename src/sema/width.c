@@ -125,9 +125,12 @@ static void call_width(struct width *w, struct node *n)
 			if (f->params.v[i]->type == TY_STRING)
 				grow(w, &f->params.v[i]->width,
 				     n->u.call.args.v[i]->width);
-		if (f->type == TY_STRING && f->width > n->width)
-			n->width = f->width;
+		/* The first one's is the room that each puts its value in. */
+		if (f->type == TY_STRING)
+			grow(w, &n->u.call.fn->width, f->width);
 	}
+	if (n->u.call.fn && n->type == TY_STRING)
+		n->width = n->u.call.fn->width;
 	if (!b || n->type != TY_STRING)
 		return;
 	if (b->flags & BF_CONST)
