@@ -153,6 +153,9 @@ struct ir_val expr_call(struct build *b, struct node *n, bool want);
 struct ir_val expr_print(struct build *b, struct node *n, bool want);
 /* address: &$x->y, the place instead of what is there. */
 struct ir_val expr_target(struct build *b, struct node *n, bool address);
+/* Complains in a function that is run on the host: only handlers, and what is
+ * compiled into them, see what is probed. */
+void need_handler(struct build *b, const char *what);
 /* The number of |size| bytes at addr (negative: signed), with its failure edge
  * for a fault. */
 struct ir_val load_at(struct build *b, struct ir_val addr, int size,

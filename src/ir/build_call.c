@@ -283,6 +283,8 @@ static struct ir_val call_builtin(struct build *b, struct node *n,
 
 	if (call_const(b, bi, &ret))
 		return ret;
+	if (bi->id == BI_PERF_READ)
+		need_handler(b, "@perf");
 	if (bi->id == BI_ERROR) {
 		emit_raise(b, args[0], 0);
 		return NOVAL;

@@ -4,12 +4,22 @@
 
 #include <assert.h>
 
+void need_handler(struct build *b, const char *what)
+{
+	if (b->f->kind != IR_FUNCTION)
+		return;
+	complain(b->c, TARGET_CALLED, &b->here, b->f->name, what);
+}
+
 /* The value that an access starts from; types/access.h. */
 static struct ir_val load_base(struct build *b, const struct access *acc)
 {
 	struct ir_val v;
 	int narrow = acc->narrow;
 
+	if (acc->base == ACC_ARG || acc->base == ACC_REG ||
+	    acc->base == ACC_CTX)
+		need_handler(b, "$variables");
 	switch (acc->base) {
 	case ACC_ARG:
 		v = emit_num(b, OP_ARG, val_num(acc->arg), NOVAL, NOVAL);

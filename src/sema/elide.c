@@ -236,7 +236,9 @@ static bool useless(struct elide *x, struct node *a)
 	expr(x, a);
 	if (effects_any(x->e, a))
 		return false;
-	if (!sema_in_library(a)) {
+	/* A function may have nothing to do in this of several probes. */
+	if (!sema_in_library(a) &&
+	    !(a->kind == N_CALL && a->u.call.fn && a->u.call.fn->probe)) {
 		if (a->kind == N_CALL && a->u.call.fn)
 			complain(x->c, PURE_FUNCTION, &a->span, a->u.call.name);
 		complain(x->c, ELIDE_EXPR, &a->span);
@@ -420,6 +422,7 @@ static void drop_functions(struct elide *x)
 {
 	struct program *p = x->s->p;
 	struct called called = {.c = x->c};
+	struct map *used = map_new(x->c->a); /* declarations */
 	unsigned i, k = 0;
 
 	for (i = 0; i < p->functions.n; i++)
@@ -428,11 +431,16 @@ static void drop_functions(struct elide *x)
 		walk_nodes(p->probes.v[i]->body, mark_called, &called);
 	for (i = 0; i < called.todo.n; i++)
 		walk_nodes(called.todo.v[i]->body, mark_called, &called);
+	for (i = 0; i < p->functions.n; i++)
+		if (p->functions.v[i]->is_used)
+			map_set_num(used, (uintptr_t)p->functions.v[i]->decl,
+				    p);
 	for (i = 0; i < p->functions.n; i++) {
 		struct function *f = p->functions.v[i];
 
 		if (!f->is_used) {
-			if (!f->is_library)
+			if (!f->is_library &&
+			    !map_get_num(used, (uintptr_t)f->decl))
 				complain(x->c, ELIDE_FUNCTION, &f->span,
 					 f->name);
 			continue;

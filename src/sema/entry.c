@@ -252,6 +252,13 @@ bool entry_replace(struct scope *sc, struct node *n)
 		*n = *n->u.unary.a;
 		return false;
 	}
+	/* The value waits for the handler, and a function is none. */
+	if (sc->fn) {
+		diags_hold(s->c->diag);
+		complain(s->c, ENTRY_FUNCTION, &n->span, sc->fn->name);
+		target_bad(n, diags_held(s->c->diag));
+		return true;
+	}
 	if (compute_later(sc, n))
 		return false;
 	if (!set) {

@@ -52,7 +52,10 @@ static void print_function(const struct function *fn, FILE *f, bool verbose)
 	for (i = 0; i < fn->params.n; i++)
 		fprintf(f, "%s%s:%s", i ? ", " : "", fn->params.v[i]->name,
 			type_name(fn->params.v[i]->type));
-	fputs(")\n", f);
+	fputc(')', f);
+	if (fn->probe)
+		fprintf(f, " /* in %s */", fn->probe->pp);
+	fputc('\n', f);
 	print_locals(fn->locals.v, fn->locals.n, f);
 	if (!verbose)
 		return;
@@ -88,8 +91,13 @@ struct fn_line {
 static int by_name(const void *a, const void *b)
 {
 	const struct fn_line *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
 
-	return strcmp(x->name, y->name);
+	/* overloads, and what there is for each probe, as they were made */
+	return order || !x->fn || !y->fn
+		   ? order
+		   : (x->fn->index > y->fn->index) -
+			 (x->fn->index < y->fn->index);
 }
 
 /* Script functions and the built-in ones that are called, by name. */

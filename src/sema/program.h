@@ -76,6 +76,7 @@ struct var {
 
 /*
  * One declared function that is used; overloads are linked in order of trying.
+ * Of one that names $variables there is one for each handler that calls it.
  */
 struct function {
 	const char *name;
@@ -100,6 +101,7 @@ struct function {
 	bool mixed_ctypes;
 	unsigned index;	       /* in program.functions */
 	struct decl_function *decl;
+	struct probe *probe; /* whose $variables it names, or NULL */
 };
 
 struct program {

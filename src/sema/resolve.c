@@ -668,6 +668,7 @@ void resolve_function(struct sema *s, struct function *f)
 	f->is_resolved = true;
 	scope_init(&sc, s);
 	sc.fn = f;
+	sc.probe = f->probe;
 	for (i = 0; i < f->params.n; i++) {
 		map_set(sc.locals, f->params.v[i]->name, f->params.v[i]);
 		vec_push(s->c->a, &sc.list.v, f->params.v[i]);

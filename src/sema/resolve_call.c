@@ -21,10 +21,25 @@ static bool has_next(struct node *n)
 	return n->kind == N_NEXT || node_each_child(n, child_has_next, NULL);
 }
 
-/* One struct function for each declaration, made at its first use. */
-static struct function *function_of(struct sema *s, struct decl_function *d)
+/* The functions that were made of declarations: for p's handler alone, or
+ * (NULL) for all. */
+static struct map *made_for(struct sema *s, const struct probe *p)
 {
-	struct function *f = map_get_num(s->fn_of, (uintptr_t)d);
+	struct map *m = map_get_num(s->fn_of, (uintptr_t)p);
+
+	if (!m) {
+		m = map_new(s->c->a);
+		map_set_num(s->fn_of, (uintptr_t)p, m);
+	}
+	return m;
+}
+
+/* One struct function for each declaration, made at its first use. */
+static struct function *function_of(struct sema *s, struct decl_function *d,
+				    struct probe *p)
+{
+	struct map *made = made_for(s, p);
+	struct function *f = map_get_num(made, (uintptr_t)d);
 	struct compile *c = s->c;
 	unsigned i;
 
@@ -42,6 +57,7 @@ static struct function *function_of(struct sema *s, struct decl_function *d)
 	f->is_private = d->is_private;
 	f->is_used = true;
 	f->decl = d;
+	f->probe = p;
 	/* the declaration stays as it was parsed, for --dump=ast */
 	f->body = node_clone(c->a, d->body);
 	f->uses_next = has_next(f->body);
@@ -56,7 +72,7 @@ static struct function *function_of(struct sema *s, struct decl_function *d)
 		v->index = i;
 		vec_push(c->a, &f->params, v);
 	}
-	map_set_num(s->fn_of, (uintptr_t)d, f);
+	map_set_num(made, (uintptr_t)d, f);
 	vec_push(c->a, &s->p->functions, f);
 	return f;
 }
@@ -103,7 +119,7 @@ static struct function *bridge_to(struct sema *s, const struct builtin *b,
 	stmt->u.unary.a = call;
 	d->body = node_new(c->a, N_BLOCK, like->span);
 	vec_push(c->a, &d->body->u.block.stmts, stmt);
-	f = function_of(s, d);
+	f = function_of(s, d, NULL);
 	f->is_library = true;
 	map_set(s->bridges, key, f);
 	return f;
@@ -232,18 +248,100 @@ void resolve_builtin(struct sema *s, const struct builtin *b)
 	s->builtins[b->id / 64] |= 1ull << (b->id % 64);
 }
 
+/* --- functions that look at the probe ------------------------------------- */
+
+/*
+ * A function that names $variables (or @perf, @entry), or calls one that does,
+ * means those of the handler that calls it: it is made anew for each probe, as
+ * if its text stood there. All others are made once.
+ */
+struct looks {
+	struct sema *s;
+	struct map *seen;
+	fn_decl_list todo; /* each once */
+	bool found;
+};
+
+static void look_at(struct looks *l, struct decl_function *d)
+{
+	if (map_get_num(l->seen, (uintptr_t)d))
+		return;
+	map_set_num(l->seen, (uintptr_t)d, d);
+	vec_push(l->s->c->a, &l->todo, d);
+}
+
+static void look_at_call(struct looks *l, const struct node *n)
+{
+	const struct source *from = sema_source_of(&n->span);
+	const char *name = n->u.call.name;
+	unsigned nargs = n->u.call.args.n;
+	const struct builtin *b = builtin_find(name, nargs);
+	fn_decl_list fns = {0};
+
+	candidates(l->s, name, nargs, from, b, &fns);
+	if (!fns.n && !b) {
+		load_function(l->s, name);
+		candidates(l->s, name, nargs, from, b, &fns);
+	}
+	for (unsigned i = 0; i < fns.n; i++)
+		look_at(l, fns.v[i]);
+}
+
+static void look(struct node *n, void *ctx)
+{
+	struct looks *l = ctx;
+
+	if (n->kind == N_TARGET)
+		l->found |= n->u.target.name[0] == '$';
+	else if (n->kind == N_ATWORD)
+		l->found |= !strcmp(n->u.atword.word, "@perf");
+	else if (n->kind == N_ENTRY)
+		l->found = true;
+	else if (n->kind == N_CALL)
+		look_at_call(l, n);
+}
+
+/* Remembered; of one that does not look none that it may call does. */
+static bool looks_at_probe(struct sema *s, struct decl_function *d)
+{
+	static const char yes[] = "yes", no[] = "no";
+	struct looks l = {.s = s, .seen = map_new(s->c->a)};
+	const char *known = map_get_num(s->looks, (uintptr_t)d);
+
+	if (known)
+		return known == yes;
+	look_at(&l, d);
+	for (unsigned i = 0; i < l.todo.n && !l.found; i++)
+		if (map_get_num(s->looks, (uintptr_t)l.todo.v[i]) == yes)
+			l.found = true;
+		else
+			walk_nodes(l.todo.v[i]->body, look, &l);
+	for (unsigned i = 0; i < (l.found ? 1 : l.todo.n); i++)
+		map_set_num(s->looks, (uintptr_t)l.todo.v[i],
+			    (void *)(l.found ? yes : no));
+	return l.found;
+}
+
 /*
  * Links the chain of overloads that a call may run. Stops at one that has no
  * `next`: those behind it are never reached.
  */
 static struct function *chain(struct sema *s, fn_decl_list *l,
-			      const struct builtin *b)
+			      const struct builtin *b, struct probe *p)
 {
 	struct function *head = NULL, *last = NULL;
+	struct probe *of = NULL;
 	unsigned i;
 
+	/* One that looks is enough: the links of a chain are its members'. */
+	for (i = 0; p && i < l->n && !of; i++) {
+		if (looks_at_probe(s, l->v[i]))
+			of = p;
+		if (!has_next(l->v[i]->body))
+			break;
+	}
 	for (i = 0; i < l->n; i++) {
-		struct function *f = function_of(s, l->v[i]);
+		struct function *f = function_of(s, l->v[i], of);
 
 		if (!head)
 			head = f;
@@ -300,7 +398,7 @@ void resolve_call(struct scope *sc, struct node *n)
 		candidates(s, n->u.call.name, nargs, from, b, &l);
 	}
 	if (l.n) {
-		n->u.call.fn = chain(s, &l, b);
+		n->u.call.fn = chain(s, &l, b, sc->probe);
 		for (i = 0; i < nargs; i++)
 			target_assigned(s, n->u.call.fn->params.v[i],
 					n->u.call.args.v[i]);

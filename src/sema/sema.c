@@ -325,6 +325,7 @@ struct sema *sema_new(struct compile *c, struct file **files, unsigned nfiles)
 	s->vars = map_new(c->a);
 	s->fns = map_new(c->a);
 	s->fn_of = map_new(c->a);
+	s->looks = map_new(c->a);
 	s->bridges = map_new(c->a);
 	for (i = 0; i < nfiles; i++)
 		sema_add_file(s, files[i]);

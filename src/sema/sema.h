@@ -43,7 +43,10 @@ struct sema {
 	struct tapset *lib;
 	struct map *vars;    /* name -> struct name_vars */
 	struct map *fns;     /* name -> struct name_fns */
-	struct map *fn_of;   /* struct decl_function * -> struct function * */
+	/* struct probe * or NULL -> struct decl_function * -> struct
+	 * function * */
+	struct map *fn_of;
+	struct map *looks; /* struct decl_function * -> "yes" or "no" */
 	struct map *bridges; /* "name/n" -> function that calls a built-in */
 	alias_list aliases;	 /* of files registered so far */
 	struct map *alias_named; /* first component -> alias_list *, in order */
@@ -66,7 +69,8 @@ struct sema {
 /* Where names are looked up while a handler or a function is walked. */
 struct scope {
 	struct sema *s;
-	struct probe *probe;       /* NULL in functions */
+	/* In functions: only of those that look at it (struct function). */
+	struct probe *probe;
 	struct function *fn;       /* NULL in handlers */
 	struct map *locals;        /* name -> var */
 	bool in_cond;              /* a probe's condition */

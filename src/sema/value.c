@@ -9,7 +9,7 @@
 
 static bool is_value(const struct scope *sc, const struct node *n)
 {
-	return n->kind == N_TARGET && sc->probe && !sc->fn &&
+	return n->kind == N_TARGET && sc->probe &&
 	       sc->probe->value != VALUE_NONE && n->u.target.name &&
 	       !strcmp(n->u.target.name, "$value");
 }

@@ -12,14 +12,16 @@ probe perf.sw.task_clock.counter("ns") {}
 global at, pairs, wrong, missing, many, own_faults, own_switches, ns, reports
 
 probe process("work-faults").function("work_before") {
-	at[tid()] = @perf("faults")
+	at[tid()] = faults()
 }
+
+function faults() { return @perf("faults") }
 
 # round 0 maps the functions' own pages
 probe process("work-faults").function("work_after") {
 	if (!int_arg(1))
 		next
-	d = @perf("faults") - at[tid()] - int_arg(2)
+	d = faults() - at[tid()] - int_arg(2)
 	pairs++
 	wrong += d != 0
 	missing -= d
