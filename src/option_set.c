@@ -142,6 +142,16 @@ int opt_pid(struct options *o, const char *arg)
 	return 0;
 }
 
+int opt_target_namespaces(struct options *o, const char *arg)
+{
+	int64_t pid;
+
+	if (!read_number(arg, &pid) || pid < 1 || pid > INT32_MAX)
+		return opt_wrong("Invalid process ID for --target-namespaces.");
+	o->c->set.target_namespaces = pid;
+	return 0;
+}
+
 int opt_timeout(struct options *o, const char *arg)
 {
 	char *end;

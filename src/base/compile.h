@@ -59,6 +59,7 @@ struct settings {
 	const char *compatible;		/* --compatible, NULL: current */
 	const char *cmd;		/* -c */
 	long target_pid;		/* -x */
+	long target_namespaces;		/* --target-namespaces; 0: our own */
 	/*
 	 * --runtime=vm: start of the clock, fixed so that what a test prints
 	 * does not depend on when it runs.

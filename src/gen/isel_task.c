@@ -208,6 +208,7 @@ static bool registers(struct emit *e)
 			from_regs(e, REGS_IP);
 		return true;
 	case BI_REGISTER:
+	case BI_U_REGISTER:
 		named_register(e);
 		return true;
 	case BI_USER_MODE:

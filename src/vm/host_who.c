@@ -2,10 +2,13 @@
 /* Built-ins about the handler's context: who, when, where. */
 #include "vm/host.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 /* Identities. The numbers of builtin.def's first group: whose process. */
@@ -193,6 +196,31 @@ static uint64_t proc_mem(int64_t pid, int64_t field)
 	return v;
 }
 
+/* In 1/65536, as sysinfo(2) has it; the file in /proc has two digits only. */
+static uint64_t loadavg(int64_t n)
+{
+	struct sysinfo info;
+
+	if (n < 0 || n > 2 || sysinfo(&info))
+		return 0;
+	return info.loads[n];
+}
+
+/*
+ * The node that a page is on when the host gets to it: the kernel tells by
+ * move_pages(2) when it is not asked to move any. Kernels without NUMA have
+ * one node, number 0, and not the call.
+ */
+static uint64_t addr_node(int64_t pid, int64_t addr)
+{
+	void *page = (void *)(uintptr_t)addr;
+	int node = -1;
+
+	if (syscall(SYS_move_pages, (int)pid, 1L, &page, NULL, &node, 0))
+		return errno == ENOSYS ? 0 : (uint64_t)-1;
+	return node < 0 ? (uint64_t)-1 : (uint64_t)node;
+}
+
 static uint64_t counter(const struct vm_event *e, const char *name)
 {
 	unsigned i;
@@ -218,6 +246,15 @@ bool builtin_who(struct vm *vm, enum builtin_id id,
 		return true;
 	case BI_PROC_MEM:
 		*ret = proc_mem(barg_num(vm, b, 0), barg_num(vm, b, 1));
+		return true;
+	case BI_LOADAVG:
+		*ret = loadavg(barg_num(vm, b, 0));
+		return true;
+	case BI_ADDR_NODE:
+		*ret = addr_node(barg_num(vm, b, 0), barg_num(vm, b, 1));
+		return true;
+	case BI_TARGET_NAMESPACES:
+		*ret = (uint64_t)vm->c->set.target_namespaces;
 		return true;
 	case BI_TASK_CURRENT:
 		/* Ours, as that of the reference's own begin probes. */
