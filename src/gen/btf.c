@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BTF for a program: the smallest blob that lets the verifier name functions
- * and show script lines. Types are: int; a function prototype int(void *ctx)
- * for handlers and bodies alike; a FUNC per subprogram.
+ * and show script lines. Types are: long; a prototype without parameters, which
+ * is all that static functions need; one of so many longs for each number of
+ * parameters that global ones have; a FUNC per subprogram.
  */
 #include "gen/code.h"
 
+#include <assert.h>
 #include <linux/btf.h>
 #include <string.h>
 
 enum {
-	ID_INT = 1,
-	ID_PROTO_MAIN,
 	/* Types are numbered from 1 in the order in which they are put. */
-	ID_FIRST_FUNC,
+	ID_INT = 1,
+	ID_PROTO, /* + number of parameters, 0 to PARAMS_MAX */
+	PARAMS_MAX = 5,
+	ID_FIRST_FUNC = ID_PROTO + PARAMS_MAX + 1,
 };
 
 /* The two sections of BTF behind its header. */
@@ -75,7 +78,19 @@ static uint32_t put_name(struct blob *b, const char *name)
 	return put_string(b, buf, n);
 }
 
-static void put_funcs(struct blob *b, const struct code *code,
+/* The kernel wants names of parameters, if only these. */
+static void put_protos(struct blob *b)
+{
+	struct btf_param param = { put_name(b, "n"), ID_INT };
+
+	for (unsigned n = 0; n <= PARAMS_MAX; n++) {
+		put_type(b, 0, BTF_KIND_FUNC_PROTO, n, ID_INT);
+		for (unsigned i = 0; i < n; i++)
+			put(b, &param, sizeof(param));
+	}
+}
+
+static void put_funcs(struct blob *b, const struct code *code, bool once,
 		      struct code_btf *ret)
 {
 	struct bpf_func_info *fi =
@@ -85,12 +100,16 @@ static void put_funcs(struct blob *b, const struct code *code,
 
 	put_type(b, put_name(b, "long"), BTF_KIND_INT, 0, 8);
 	put(b, &int_bits, sizeof(int_bits));
-	put_type(b, 0, BTF_KIND_FUNC_PROTO, 0, ID_INT);
+	put_protos(b);
 	for (unsigned i = 0; i < code->subprogs.n; i++) {
-		put_type(b, put_name(b, code->subprogs.v[i].name),
-			 BTF_KIND_FUNC, BTF_FUNC_STATIC, ID_PROTO_MAIN);
+		const struct subprog *s = &code->subprogs.v[i];
+		unsigned n = once ? s->nparams : 0;
+
+		assert(n <= PARAMS_MAX);
+		put_type(b, put_name(b, s->name), BTF_KIND_FUNC,
+			 n ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, ID_PROTO + n);
 		fi[i] = (struct bpf_func_info){
-			.insn_off = code->subprogs.v[i].start,
+			.insn_off = s->start,
 			.type_id = ID_FIRST_FUNC + i,
 		};
 	}
@@ -186,7 +205,7 @@ static bool put_lines(struct blob *b, const struct gen *g,
 }
 
 struct code_btf *gen_btf(struct compile *c, const struct gen *g,
-			 const struct code *code)
+			 const struct code *code, bool once)
 {
 	struct code_btf *ret = arena_new_of(c->a, struct code_btf);
 	struct blob b = {.a = c->a};
@@ -198,7 +217,7 @@ struct code_btf *gen_btf(struct compile *c, const struct gen *g,
 	uint8_t *out;
 
 	put_string(&b, "", 0); /* offset 0 means no name */
-	put_funcs(&b, code, ret);
+	put_funcs(&b, code, once, ret);
 	/*
 	 * The kernel wants func_info where there are subprograms, lines are a
 	 * help.

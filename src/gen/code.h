@@ -69,6 +69,11 @@ struct subprog {
 	uint32_t frame;	  /* bytes of stack */
 	const char *name;
 	uint32_t func;	  /* index in ir.funcs */
+	/*
+	 * Takes so many numbers and nothing else: it can be checked once, for
+	 * all calls, where the kernel lets global functions be called.
+	 */
+	unsigned nparams;
 };
 
 /* One loadable unit: a kernel probe with its loop bodies, or one host probe or
@@ -128,9 +133,12 @@ struct code_btf {
 	void *func_info, *line_info;
 	uint32_t nfuncs, nlines;
 };
-/* NULL: no places to tell of and no subprograms: the code loads without it. In
- * c's arena. */
+/*
+ * NULL: no places to tell of and no subprograms: the code loads without it. In
+ * c's arena. once: subprograms with nparams are global, which the kernel checks
+ * once; else they are checked at each call.
+ */
 struct code_btf *gen_btf(struct compile *c, const struct gen *g,
-			 const struct code *code);
+			 const struct code *code, bool once);
 
 #endif

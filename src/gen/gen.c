@@ -20,8 +20,11 @@
 enum {
 	KERNEL_STACK = 512,
 	BODY_STACK = 64,      /* a loop body's own; most is the handler's */
-	LOCK_STACK = 64,      /* the lock's slow path and its callback; or those
-				 of evicting an element */
+	/* the lock's slow path and its callback; or those of evicting */
+	LOCK_FRAME = 40,
+	SPIN_FRAME = 0,
+	EVICT_FRAME = 32,
+	SLOW_STACK = 96,
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
 	BODIES_DEEP = 8, /* loops in each other */
@@ -411,7 +414,12 @@ static void start_subprog(struct code *code, struct assembler *as,
 			  const struct ir_func *f, const char *name,
 			  uint32_t frame)
 {
-	struct subprog s = {asm_label(as), frame, name, f->index};
+	struct subprog s = {
+		.start = asm_label(as),
+		.frame = frame,
+		.name = name,
+		.func = f->index,
+	};
 
 	asm_bind(as, s.start);
 	vec_push(as->a, &code->subprogs, s);
@@ -486,7 +494,7 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 	for (unsigned i = 0; i < BODIES_DEEP + 2; i++)
 		chain += below[i];
 	if (r->slow_lock_used || r->evict_used)
-		chain += LOCK_STACK;
+		chain += SLOW_STACK;
 	/* the handler's own frame has 32 bytes at least */
 	if (chain + 32 > KERNEL_STACK) {
 		complain(g->c, SCRATCH_FULL, &code->fn->probe->span, chain + 32,
@@ -511,12 +519,12 @@ static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
 
 	u->e.as = as;
 	for (unsigned i = 0; i < u->e.root->evicts.n; i++) {
-		start_subprog(code, as, u->e.f, "evict", LOCK_STACK / 2);
+		start_subprog(code, as, u->e.f, "evict", EVICT_FRAME);
 		isel_evict(&u->e, &u->e.root->evicts.v[i]);
 	}
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		start_subprog(code, as, u->e.f, parts[i].name,
-			      LOCK_STACK / 2);
+			      EVICT_FRAME);
 		parts[i].make(&u->e);
 	}
 }
@@ -549,10 +557,13 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	}
 	if (r->slow_lock_used) {
 		units->e.as = &as;
-		start_subprog(code, &as, f, "lock_slow", LOCK_STACK / 2);
+		start_subprog(code, &as, f, "lock_slow", LOCK_FRAME);
+		code->subprogs.v[code->subprogs.n - 1].nparams = 3;
 		isel_slow_lock(&units->e);
-		start_subprog(code, &as, f, "lock_spin", LOCK_STACK / 2);
-		isel_slow_lock_body(&units->e);
+		if (isel_lock_spins(&units->e)) {
+			start_subprog(code, &as, f, "lock_spin", SPIN_FRAME);
+			isel_slow_lock_body(&units->e);
+		}
 	}
 	if (r->evict_used)
 		emit_evict(units, code, &as);

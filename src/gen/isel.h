@@ -138,6 +138,8 @@ void isel_sprint(struct emit *e);
 void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);
 void isel_slow_lock_body(struct emit *e);
+/* False: nobody waits for locks (-DMAXTRYLOCK=0), the body is not called. */
+bool isel_lock_spins(const struct emit *e);
 /* isel_evict.c */
 /* Label of the code that takes the oldest element out of a map. */
 unsigned isel_evict_label(struct emit *e, uint32_t map);
@@ -151,5 +153,9 @@ void isel_host(struct emit *e);
 /* prologue.c */
 void prologue_emit(struct emit *e);
 void prologue_tail(struct emit *e);
+/* r1 = this CPU's row. Clobbers all that calls do. */
+void prologue_row(struct emit *e);
+/* Adds 1 to a counter; r1 is the row. Clobbers r2, r3. */
+void prologue_count(struct emit *e, uint32_t field);
 
 #endif

@@ -3,7 +3,7 @@
  * Locks: a word per group of globals, 0 or 1 + the CPU that holds it. One
  * cmpxchg when it is free. When this CPU holds it, the handler runs on top of
  * the holder: it can only give up at once. Otherwise a subprogram spins by
- * bpf_loop, 16 looks an iteration, until a deadline of MAXTRYLOCK *
+ * bpf_loop, some looks an iteration, until a deadline of MAXTRYLOCK *
  * TRYLOCKDELAY microseconds. Released by xchg, which also orders what was
  * written under it. Handlers that can be preempted hold off the scheduler,
  * where the kernel lets them (6.10): the others would wait for one that sleeps.
@@ -19,15 +19,21 @@
 
 #include <stddef.h>
 
-/* An iteration of bpf_loop costs a call; 16 looks spread that. */
+/*
+ * An iteration of bpf_loop costs a call and a look at the clock; more looks
+ * spread that, but are code in each handler.
+ */
 enum {
-	LOOKS = 16,
+	LOOKS = 4,
 	RESPITE = 16,
 	GOT = 0, TIMED_OUT = 1, NESTED = 2, /* results of the slow path */
 	/* its frame */
 	F_LOCK = -8, F_ME = -16, F_DEADLINE = -24, F_RESULT = -32,
 	F_FULL = -40, /* 1: a full wait */
+	LOCK_SHIFT = 6,
 };
+_Static_assert(sizeof(uint64_t[8]) == 1 << LOCK_SHIFT, "a line for each");
+_Static_assert(!(LOCK_GROUPS & (LOCK_GROUPS - 1)), "bounded by a mask");
 
 /*
  * In MAP_CONTROL: each lock has a cache line for itself, whose second word
@@ -45,6 +51,11 @@ static int64_t patience_ns(const struct emit *e)
 	const int64_t *l = e->c->set.limit;
 
 	return l[LIMIT_MAXTRYLOCK] * l[LIMIT_TRYLOCKDELAY] * 1000;
+}
+
+bool isel_lock_spins(const struct emit *e)
+{
+	return patience_ns(e) > 0;
 }
 
 /* Can the scheduler put the handler aside while others wait for its lock? */
@@ -78,59 +89,33 @@ static void release(struct emit *e, uint32_t groups)
 }
 
 /*
- * Gives up: counted, what was taken so far is released, the handler skips.
- * Events that tally itself causes while it holds the lock (the system calls by
- * which it reads an array) are not held against MAXSKIPPED: `own`.
- */
-static void give_up(struct emit *e, uint32_t held, uint32_t field, bool own)
-{
-	release(e, held);
-	emit_count(e, field, R0, R1);
-	if (!own) {
-		asm_value(e->as, R1, MAP_CONTROL,
-			  offsetof(struct control, skipped));
-		asm_imm(e->as, R0, 1);
-		asm_atomic(e->as, BPF_ADD, R1, 0, R0);
-	}
-	if (e->ins->target[1])
-		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
-	else
-		emit_leave(e);
-}
-
-/*
- * `me` is in temporary t. The word's upper half is set when tally itself holds
- * the lock on that CPU: with it cleared, an equal number means that the event
- * was caused by tally.
+ * r2 = me; when other locks are held already, it is only in temporary t. A lock
+ * that is free costs a cmpxchg; all else is in the slow path, which has counted
+ * why the handler gives up if it must. What was taken so far is released then.
  */
 static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
 {
-	unsigned got = asm_label(e->as), nested = asm_label(e->as);
-	unsigned own = asm_label(e->as);
-	struct mem m = emit_tmp_mem(e, t, R2);
+	unsigned got = asm_label(e->as);
+	struct mem m;
 
-	asm_load(e->as, 8, R2, m.base, m.off);
+	if (held) {
+		m = emit_tmp_mem(e, t, R2);
+		asm_load(e->as, 8, R2, m.base, m.off);
+	}
 	asm_value(e->as, R1, MAP_CONTROL, lock_off(group));
 	asm_imm(e->as, R0, 0);
 	asm_atomic(e->as, BPF_CMPXCHG, R1, 0, R2);
 	asm_jifi(e->as, BPF_JEQ, R0, 0, got);
-	asm_jif(e->as, BPF_JEQ, R0, R2, nested);
-	asm_mov32(e->as, R0, R0);
-	asm_jif(e->as, BPF_JEQ, R0, R2, own);
-	if (patience_ns(e) > 0) {
-		e->root->slow_lock_used = true;
-		asm_call_label(e->as, e->root->slow_lock);
-		asm_jifi(e->as, BPF_JEQ, R0, GOT, got);
-		asm_jifi(e->as, BPF_JEQ, R0, NESTED, nested);
-	}
-	asm_value(e->as, R1, MAP_CONTROL, lock_off(group) + 8);
-	asm_imm(e->as, R0, 1);
-	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
-	give_up(e, held, offsetof(struct probe_counts, lock_skips), false);
-	asm_bind(e->as, nested);
-	give_up(e, held, offsetof(struct probe_counts, nest_skips), false);
-	asm_bind(e->as, own);
-	give_up(e, held, offsetof(struct probe_counts, nest_skips), true);
+	e->root->slow_lock_used = true;
+	asm_imm(e->as, R1, group);
+	asm_mov(e->as, R3, R0);
+	asm_call_label(e->as, e->root->slow_lock);
+	asm_jifi(e->as, BPF_JEQ, R0, GOT, got);
+	release(e, held);
+	if (e->ins->target[1])
+		asm_jmp(e->as, emit_block(e, e->ins->target[1]));
+	else
+		emit_leave(e);
 	asm_bind(e->as, got);
 }
 
@@ -139,17 +124,20 @@ static void take(struct emit *e, unsigned group, uint32_t held, uint32_t t)
  */
 static void lock(struct emit *e)
 {
-	uint32_t t = emit_tmp(e, 8), held = 0;
+	uint32_t groups = e->ins->locks, held = 0, t = 0;
 	struct mem m;
 
 	stay(e);
 	asm_call(e->as, KH_CPU);
-	asm_mov32(e->as, R0, R0);
-	asm_alui(e->as, BPF_ADD, R0, 1); /* 0 means free */
-	m = emit_tmp_mem(e, t, R1);
-	asm_store(e->as, 8, m.base, m.off, R0);
+	asm_mov32(e->as, R2, R0);
+	asm_alui(e->as, BPF_ADD, R2, 1); /* 0 means free */
+	if (groups & (groups - 1)) {
+		t = emit_tmp(e, 8);
+		m = emit_tmp_mem(e, t, R1);
+		asm_store(e->as, 8, m.base, m.off, R2);
+	}
 	for (unsigned g = 0; g < LOCK_GROUPS; g++) {
-		if (!(e->ins->locks & 1u << g))
+		if (!(groups & 1u << g))
 			continue;
 		take(e, g, held, t);
 		held |= 1u << g;
@@ -191,17 +179,12 @@ static void deadline(struct emit *e)
 	asm_store(as, 8, FP, F_DEADLINE, R0);
 }
 
-/*
- * slow(r1 = lock word, r2 = me): GOT, TIMED_OUT or NESTED. One for all locks of
- * a handler, out of the way of the usual case.
- */
-void isel_slow_lock(struct emit *e)
+/* Spins; control falls through when the time is up, F_LOCK has the word. */
+static void spin(struct emit *e, unsigned got, unsigned nested)
 {
 	struct assembler *as = e->as;
-	unsigned end = asm_label(as);
+	unsigned vain = asm_label(as);
 
-	asm_bind(as, e->root->slow_lock);
-	asm_store(as, 8, FP, F_LOCK, R1);
 	asm_store(as, 8, FP, F_ME, R2);
 	deadline(e);
 	asm_storei(as, 8, FP, F_RESULT, TIMED_OUT);
@@ -211,14 +194,73 @@ void isel_slow_lock(struct emit *e)
 	asm_imm(as, R4, 0);
 	asm_call(as, KH_LOOP);
 	asm_load(as, 8, R0, FP, F_RESULT);
-	asm_jifi(as, BPF_JNE, R0, TIMED_OUT, end);
+	asm_jifi(as, BPF_JEQ, R0, GOT, got);
+	asm_jifi(as, BPF_JEQ, R0, NESTED, nested);
 	asm_load(as, 8, R1, FP, F_FULL);
-	asm_jifi(as, BPF_JEQ, R1, 0, end);
+	asm_jifi(as, BPF_JEQ, R1, 0, vain);
 	asm_load(as, 8, R1, FP, F_DEADLINE);
 	asm_value(as, R2, MAP_CONTROL, offsetof(struct control, vain));
 	asm_store(as, 8, R2, 0, R1);
-	asm_bind(as, end);
-	asm_exit(as);
+	asm_bind(as, vain);
+}
+
+/*
+ * The handler gives up: counted, and the slow path left. Events that tally
+ * itself causes while it holds the lock (the system calls by which it reads an
+ * array) are not held against MAXSKIPPED: `own`.
+ */
+static void give_up(struct emit *e, uint32_t field, bool own)
+{
+	prologue_row(e);
+	prologue_count(e, field);
+	if (!own) {
+		asm_value(e->as, R1, MAP_CONTROL,
+			  offsetof(struct control, skipped));
+		asm_imm(e->as, R0, 1);
+		asm_atomic(e->as, BPF_ADD, R1, 0, R0);
+	}
+	asm_imm(e->as, R0, TIMED_OUT);
+	asm_exit(e->as);
+}
+
+/*
+ * slow(r1 = group, r2 = me, r3 = what the word was): GOT, or the handler gives
+ * up. One for all locks of a handler, out of the way of the usual case. Its
+ * parameters are numbers, so that the kernel can check it once and not at every
+ * call (gen/btf.c). The upper half of the word is set when tally itself holds
+ * the lock on that CPU: with it cleared, an equal number means that the event
+ * was caused by tally.
+ */
+void isel_slow_lock(struct emit *e)
+{
+	struct assembler *as = e->as;
+	unsigned nested = asm_label(as), own = asm_label(as);
+	unsigned got = asm_label(as);
+
+	asm_bind(as, e->root->slow_lock);
+	asm_jif(as, BPF_JEQ, R3, R2, nested);
+	asm_mov32(as, R3, R3);
+	asm_jif(as, BPF_JEQ, R3, R2, own);
+	asm_alui(as, BPF_AND, R1, LOCK_GROUPS - 1);
+	asm_alui(as, BPF_LSH, R1, LOCK_SHIFT);
+	asm_value(as, R3, MAP_CONTROL, lock_off(0));
+	asm_alu(as, BPF_ADD, R3, R1);
+	asm_store(as, 8, FP, F_LOCK, R3);
+	if (isel_lock_spins(e))
+		spin(e, got, nested);
+	asm_load(as, 8, R1, FP, F_LOCK);
+	asm_imm(as, R0, 1);
+	asm_atomic(as, BPF_ADD, R1, 8, R0);
+	give_up(e, offsetof(struct probe_counts, lock_skips), false);
+	asm_bind(as, nested);
+	give_up(e, offsetof(struct probe_counts, nest_skips), false);
+	asm_bind(as, own);
+	give_up(e, offsetof(struct probe_counts, nest_skips), true);
+	if (isel_lock_spins(e)) {
+		asm_bind(as, got);
+		asm_imm(as, R0, GOT);
+		asm_exit(as);
+	}
 }
 
 /* An iteration: LOOKS looks, then the clock. r2 = the slow path's frame. */

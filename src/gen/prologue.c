@@ -50,7 +50,7 @@ static void scale(struct emit *e, int reg, uint32_t by)
 
 /* r1 = this CPU's row. The mask comes last and in 64 bits: kernel 6.1 forgets
  * the bounds otherwise. */
-static void find_row(struct emit *e)
+void prologue_row(struct emit *e)
 {
 	asm_call(e->as, KH_CPU);
 	/* rows are a power of two, for this mask */
@@ -64,7 +64,7 @@ static void find_row(struct emit *e)
  * Adds 1 to a counter; r1 is the row. Clobbers r2, r3. Like emit_count(), which
  * needs the row's place that is made only later.
  */
-static void count(struct emit *e, uint32_t field)
+void prologue_count(struct emit *e, uint32_t field)
 {
 	uint32_t off = e->plan->counts_off +
 		       e->f->probe->index *
@@ -204,12 +204,12 @@ static void kernel_handler(struct emit *e)
 		asm_call(e->as, KH_KTIME);
 		asm_store(e->as, 8, FP, e->root->time_off, R0);
 	}
-	find_row(e);
+	prologue_row(e);
 	asm_value(e->as, R2, MAP_CONTROL, 0);
 	asm_load(e->as, 8, R0, R2, offsetof(struct control, stop));
 	asm_jifi32(e->as, BPF_JNE, R0, 0, e->stopped_label);
 	/* counted from here on, whatever becomes of the handler */
-	count(e, offsetof(struct probe_counts, hits));
+	prologue_count(e, offsetof(struct probe_counts, hits));
 	find_bank(e);
 	if (e->code->needs_scratch) {
 		/* r0 is needed for the claim */
@@ -286,7 +286,7 @@ static void take_time(struct emit *e)
 	asm_load(e->as, 8, R6, FP, e->root->time_off);
 	asm_alu(e->as, BPF_SUB, R0, R6);
 	asm_mov(e->as, R6, R0);
-	find_row(e);
+	prologue_row(e);
 	emit_add(e, R1, (int32_t)off);
 	asm_imm(e->as, R2, 1);
 	add_time(e, offsetof(struct probe_times, n));
@@ -302,12 +302,12 @@ static void take_time(struct emit *e)
 void prologue_tail(struct emit *e)
 {
 	asm_bind(e->as, e->stopped_label);
-	count(e, offsetof(struct probe_counts, stopped));
+	prologue_count(e, offsetof(struct probe_counts, stopped));
 	asm_imm(e->as, R0, 0);
 	asm_exit(e->as);
 	if (e->code->needs_scratch) {
 		asm_bind(e->as, e->none_label);
-		count(e, offsetof(struct probe_counts, nest_skips));
+		prologue_count(e, offsetof(struct probe_counts, nest_skips));
 		asm_imm(e->as, R0, 0);
 		asm_exit(e->as);
 	}

@@ -104,13 +104,12 @@ int kern_open(struct session *s)
 	if (!s->store)
 		return refuse_map(s, rc, map);
 	collect(s, k);
-	for (i = 0; i < k->nprogs; i++) {
+	for (i = 0; i < k->nprogs; i++)
 		if (preemptible(k->progs[i].probe))
 			store_kern_preemptible(s->store);
-		rc = load_prog(s, &k->progs[i]);
-		if (rc)
-			return rc;
-	}
+	rc = load_progs(s, k->progs, k->nprogs);
+	if (rc)
+		return rc;
 	hotplug_open(s);
 	rc = ring_open(s);
 	if (rc) {

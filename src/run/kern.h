@@ -68,8 +68,8 @@ void kern_close(struct session *s);
  * true when there is more. */
 bool kern_poll(struct session *s);
 
-/* run/load.c: loads one program; 0 or the exit status, message printed. */
-int load_prog(struct session *s, struct kern_prog *p);
+/* run/load.c: loads n programs; 0 or the exit status, message printed. */
+int load_progs(struct session *s, struct kern_prog *progs, unsigned n);
 /* run/reject.c: says in the script's words why the kernel refused. err:
  * negative errno; log: the verifier's. Returns the exit status. */
 int reject_explain(struct session *s, struct kern_prog *p, int err,

@@ -2,6 +2,8 @@
 /* From instructions to a program in the kernel. */
 #include <errno.h>
 #include <ctype.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -266,20 +268,48 @@ static void say_cost(struct session *s, const struct kern_prog *p)
 			p->probe->pp, p->code->ninsns, info.verified_insns);
 }
 
-int load_prog(struct session *s, struct kern_prog *p)
-{
-	struct load_opts lo = { .prog_type = prog_type(p->probe->prog) };
+/* --- one program ---------------------------------------------------------- */
+
+/*
+ * A program on its way: what BPF_PROG_LOAD is given. once: see gen_btf();
+ * kfuncs: with calls of kernel functions. fd: the program, or a negative errno;
+ * UNTRIED at first.
+ */
+struct job {
+	struct load_opts lo;
 	struct code_btf *btf;
 	struct bpf_insn *insns;
-	bool kfuncs = has_reloc(p->code, RELOC_KFUNC);
-	int rc, btf_fd;
+	int btf_fd, fd;
+	bool once, kfuncs;
+};
 
+enum { UNTRIED = -4096 }; /* no errno */
+
+static void job_drop(struct job *j)
+{
+	if (j->btf_fd >= 0)
+		close(j->btf_fd);
+	free(j->insns);
+	j->btf_fd = -1;
+	j->insns = NULL;
+}
+
+/* By what is known of this kernel so far. 0, or the exit status. */
+static int job_make(struct session *s, const struct kern_prog *p, bool kfuncs,
+		    struct job *j)
+{
+	int rc;
+
+	*j = (struct job){ .lo.prog_type = prog_type(p->probe->prog),
+			   .btf_fd = -1, .fd = UNTRIED };
+	kfuncs = kfuncs && has_reloc(p->code, RELOC_KFUNC);
 	if (kfuncs && !s->preempts)
 		s->preempts = preempt_here() ? 1 : -1;
-	kfuncs = kfuncs && s->preempts > 0;
+	j->kfuncs = kfuncs && s->preempts > 0;
+	j->once = !j->kfuncs || !s->no_global;
 	/* Type, attach type and BTF ids as the family needs them. */
 	if (p->probe->family->load_opts) {
-		rc = p->probe->family->load_opts(s->c, p->probe, &lo);
+		rc = p->probe->family->load_opts(s->c, p->probe, &j->lo);
 		if (rc) {
 			session_note(s, "ERROR: cannot prepare probe %s: %s",
 				     p->probe->pp, strerror(-rc));
@@ -287,41 +317,177 @@ int load_prog(struct session *s, struct kern_prog *p)
 		}
 	}
 	/* Line information of this program; NULL: none. */
-	btf = gen_btf(s->c, s->g, p->code);
-	btf_fd = load_btf(btf);
-	insns = link_insns(s, p->code, kfuncs);
+	j->btf = gen_btf(s->c, s->g, p->code, j->once);
+	j->btf_fd = load_btf(j->btf);
+	j->insns = link_insns(s, p->code, j->kfuncs);
+	return 0;
+}
+
+/*
+ * Without a log first: writing one costs more than checking a small program.
+ * No other thread's data is touched.
+ */
+static void job_try(const struct kern_prog *p, struct job *j)
+{
+	j->fd = try_load(p, &j->lo, j->btf, j->btf_fd, j->insns, NULL, 0);
+}
+
+/* Once more, after something that is known of the kernel has changed. */
+static int job_again(struct session *s, const struct kern_prog *p, bool kfuncs,
+		     struct job *j)
+{
+	int rc;
+
+	job_drop(j);
+	rc = job_make(s, p, kfuncs, j);
+	if (!rc)
+		job_try(p, j);
+	return rc;
+}
+
+/* The job was tried: what the kernel refuses is replaced, or explained. */
+static int job_end(struct session *s, struct kern_prog *p, struct job *j)
+{
+	bool kfuncs = j->kfuncs;
+	int rc = 0;
+
 	/*
-	 * Without a log first: writing one costs more than checking a small
-	 * program.
+	 * From 6.10 to 6.14 no global function may be called with the scheduler
+	 * held off.
 	 */
-	rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+	if (j->fd < 0 && kfuncs && j->once) {
+		s->no_global = true;
+		rc = job_again(s, p, true, j);
+	}
 	if (has_reloc(p->code, RELOC_KFUNC))
 		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",
 			p->probe->pp,
 			!kfuncs ? "is not preempted on this kernel" :
-			rc < 0 ? "may be preempted" : "is not preempted");
-	if (rc < 0 && kfuncs) {
-		/* There, but not for this kind of program. */
-		free(insns);
-		insns = link_insns(s, p->code, false);
-		rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
-	}
-	if (rc < 0 && s->comm_off > 0 && has_reloc(p->code, RELOC_COMM)) {
-		/* Perhaps this kind of program may not load from tasks. */
-		free(insns);
+			j->fd < 0 ? "may be preempted" : "is not preempted");
+	/* There, but not for this kind of program. */
+	if (!rc && j->fd < 0 && kfuncs)
+		rc = job_again(s, p, false, j);
+	/* Perhaps this kind of program may not load from tasks. */
+	if (!rc && j->fd < 0 && s->comm_off > 0 &&
+	    has_reloc(p->code, RELOC_COMM)) {
 		s->comm_off = -1;
-		insns = link_insns(s, p->code, false);
-		rc = try_load(p, &lo, btf, btf_fd, insns, NULL, 0);
+		rc = job_again(s, p, false, j);
 	}
-	if (rc >= 0) {
-		p->prog_fd = rc;
-		rc = 0;
-		say_cost(s, p);
-	} else {
-		rc = refused(s, p, rc, &lo, btf, btf_fd, insns);
+	if (rc)
+		return rc;
+	if (j->fd < 0)
+		return refused(s, p, j->fd, &j->lo, j->btf, j->btf_fd,
+			       j->insns);
+	p->prog_fd = j->fd;
+	say_cost(s, p);
+	return 0;
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+/*
+ * Checking is all that costs time, and the kernel checks several programs at
+ * once. Which one refuses must not depend on who is faster: programs are begun
+ * in the order of the script, none after one that was refused, and what is said
+ * of them is said in that order afterwards.
+ */
+struct crew {
+	struct session *s;
+	struct kern_prog *progs;
+	struct job *jobs;
+	unsigned n, next;
+	bool stop;		/* one was refused */
+	pthread_mutex_t lock;	/* of all this, and of the session */
+};
+
+enum {
+	CREW_MAX = 8,		/* of threads; a server has more to do */
+	CREW_WORTH = 8,		/* programs that pay for the threads */
+};
+
+static void *crew_work(void *arg)
+{
+	struct crew *c = arg;
+	unsigned i;
+	int rc;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop && c->next < c->n) {
+		i = c->next++;
+		rc = job_make(c->s, &c->progs[i], true, &c->jobs[i]);
+		if (!rc) {
+			pthread_mutex_unlock(&c->lock);
+			job_try(&c->progs[i], &c->jobs[i]);
+			pthread_mutex_lock(&c->lock);
+		}
+		if (c->jobs[i].fd < 0)
+			c->stop = true;
+		else
+			job_drop(&c->jobs[i]);
 	}
-	if (btf_fd >= 0)
-		close(btf_fd);
-	free(insns);
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+static unsigned cpus_usable(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 :
+	       (unsigned)CPU_COUNT(&set);
+}
+
+/* Where no thread can be made this one does it all. */
+static void crew_run(struct crew *c)
+{
+	unsigned n = cpus_usable(), i, made = 0;
+	pthread_t thread[CREW_MAX];
+
+	if (n > CREW_MAX)
+		n = CREW_MAX;
+	if (c->n - c->next < CREW_WORTH)
+		n = 1;
+	for (i = 1; i < n; i++)
+		if (!pthread_create(&thread[made], NULL, crew_work, c))
+			made++;
+	crew_work(c);
+	for (i = 0; i < made; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* From c->next on; what was begun is ended. 0, or the exit status. */
+static int load_some(struct crew *c)
+{
+	unsigned i = c->next;
+	int rc = 0;
+
+	c->stop = false;
+	crew_run(c);
+	for (; i < c->next; i++) {
+		struct job *j = &c->jobs[i];
+
+		/* kern_close() closes it, whatever becomes of the others */
+		if (j->fd >= 0)
+			c->progs[i].prog_fd = j->fd;
+		if (rc)
+			continue;
+		/* what stopped job_make() has been said */
+		rc = j->fd == UNTRIED ? EXIT_REFUSED :
+		     job_end(c->s, &c->progs[i], j);
+		job_drop(j);
+	}
+	return rc;
+}
+
+int load_progs(struct session *s, struct kern_prog *progs, unsigned n)
+{
+	struct crew c = { .s = s, .progs = progs, .n = n,
+			  .lock = PTHREAD_MUTEX_INITIALIZER };
+	int rc = 0;
+
+	c.jobs = xcalloc(n + 1, sizeof(*c.jobs));
+	while (!rc && c.next < n)
+		rc = load_some(&c);
+	free(c.jobs);
 	return rc;
 }

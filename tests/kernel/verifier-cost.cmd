@@ -40,3 +40,13 @@ awk 'BEGIN { print "probe kernel.trace(\"sys_enter\") {"
     >"$TMP/y.stp"
 tally -w "$TMP/y.stp" >/dev/null 2>"$TMP/err" &&
     echo "40 searches" || cat "$TMP/err"
+# What waits for a lock is checked once, not once for each place that takes it.
+awk 'BEGIN { print "global g, h; probe kernel.trace(\"sys_enter\") {"
+             print "if (pid() != target()) next"
+             for (i = 0; i < 20; i++)
+                 print "if ($id == " i ") { g = h + " i "; h = g * 3; next }"
+             print "} probe timer.ms(1) { exit() }" }' >"$TMP/z.stp"
+tally -vv -w "$TMP/z.stp" 2>"$TMP/err" >/dev/null || cat "$TMP/err"
+sed -n 's/.*: \([0-9]*\) instructions, \([0-9]*\) walked.*/\1 \2/p' \
+    "$TMP/err" |
+    awk '{ print "20 locks" ($2 > 2 * $1 ? ": " $1 " cost " $2 : "") }'

@@ -256,7 +256,7 @@ static inline int kit_load(struct kit *k)
 	k->rows = kit_mmap(k, MAP_ROWS);
 	k->log = malloc(4 << 20);
 	k->log[0] = 0;
-	btf = gen_btf(k->c, k->gen, k->code);
+	btf = gen_btf(k->c, k->gen, k->code, true);
 	if (btf) {
 		LIBBPF_OPTS(bpf_btf_load_opts, b, .log_buf = k->log,
 			    .log_size = 4 << 20, .log_level = 1);
