@@ -114,6 +114,12 @@ static void argument(struct emit *e, int bits, bool sign)
 		not_here(e, "it has no arguments");
 		return;
 	}
+	if (e->f->probe->is_inlined) {
+		not_here(e, "the function was inlined there, so that its "
+			    "arguments are in no agreed registers (read them "
+			    "by name, or leave inlined copies out with .call)");
+		return;
+	}
 	/* registers of the System V ABI */
 	off = words ? (int)(v->num - 1) * 8 : (int)regs_arg[v->num - 1];
 	asm_load(e->as, 8, R0, emit_pseudo(e, PS_CTX, R0), off);

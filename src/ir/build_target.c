@@ -3,6 +3,78 @@
 #include "ir/build.h"
 
 #include <assert.h>
+#include <string.h>
+
+/* The operation of the IR for one with two operands. */
+static enum ir_op binary_op(enum access_opcode code)
+{
+	static const uint8_t op[] = {
+	    [AO_ADD] = OP_ADD, [AO_SUB] = OP_SUB, [AO_MUL] = OP_MUL,
+	    [AO_AND] = OP_AND, [AO_OR] = OP_OR, [AO_XOR] = OP_XOR,
+	    [AO_SHL] = OP_SHL, [AO_SHR] = OP_SHR, [AO_USHR] = OP_USHR,
+	    [AO_DIV] = OP_DIV, [AO_MOD] = OP_MOD, [AO_EQ] = OP_EQ,
+	    [AO_NE] = OP_NE, [AO_LT] = OP_LT, [AO_LE] = OP_LE,
+	    [AO_GT] = OP_GT, [AO_GE] = OP_GE,
+	};
+
+	assert(code < sizeof(op) && op[code]);
+	return op[code];
+}
+
+/*
+ * The stack is known while compiling: each entry is a temporary or a number. A
+ * copy (PICK) is the same one, since nothing changes a temporary.
+ */
+static struct ir_val load_expr(struct build *b, const struct access *acc)
+{
+	struct ir_val st[ACCESS_STACK + 1], v;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < acc->nops; i++) {
+		const struct access_op *o = &acc->ops[i];
+
+		assert(n <= ACCESS_STACK);
+		switch (o->code) {
+		case AO_REG:
+			st[n++] = emit_num(b, OP_REG, val_num(o->num), NOVAL,
+					   NOVAL);
+			break;
+		case AO_NUM:
+			st[n++] = val_num(o->num);
+			break;
+		case AO_PICK:
+			st[n] = st[n - 1 - o->num];
+			n++;
+			break;
+		case AO_DROP:
+			n--;
+			break;
+		case AO_ROTATE:
+			v = st[n - 1];
+			memmove(&st[n - o->num + 1], &st[n - o->num],
+				(o->num - 1) * sizeof(v));
+			st[n - o->num] = v;
+			break;
+		case AO_LOAD:
+			st[n - 1] = load_at(b, st[n - 1], o->num, acc->user);
+			break;
+		case AO_EXT:
+			st[n - 1] = emit_num(b, OP_EXT, st[n - 1],
+					     val_num(o->num), NOVAL);
+			break;
+		case AO_NEG:
+		case AO_INV:
+			st[n - 1] = emit_num(b, o->code == AO_NEG ? OP_NEG :
+					     OP_INV, st[n - 1], NOVAL, NOVAL);
+			break;
+		default:
+			n--;
+			st[n - 1] = emit_num(b, binary_op(o->code), st[n - 1],
+					     st[n], NOVAL);
+		}
+	}
+	return st[n - 1];
+}
 
 void need_handler(struct build *b, const char *what)
 {
@@ -33,6 +105,9 @@ static struct ir_val load_base(struct build *b, const struct access *acc)
 					acc->load_size), NOVAL);
 	case ACC_VALUE:
 		return expr(b, acc->value, true);
+	case ACC_EXPR:
+		v = load_expr(b, acc);
+		break;
 	default:
 		return val_num(acc->constant);
 	}

@@ -96,6 +96,15 @@ static struct node *walk_node(struct pretty *p, const struct walk *w)
 	return n;
 }
 
+/* Whether w is at what the compiler has not kept, of a struct in pieces. */
+static bool is_missing(struct pretty *p, const struct walk *w)
+{
+	struct walk copy = walk_fork(p, w);
+
+	walk_value(&copy);
+	return copy.a->missing;
+}
+
 /* The characters at w (an array, or what a pointer points to). */
 static void put_string(struct pretty *p, const struct walk *w, uint32_t width)
 {
@@ -234,14 +243,17 @@ static void put_value(struct pretty *p, const struct walk *w, int depth,
 			put_struct(p, w, depth, nest);
 		else
 			pretty_text(p, "{...}");
-	} else if (t && t->kind == CT_ARRAY && is_char(ctype_fill(t)->to)) {
-		p->values++;
-		put_string(p, w, t->count + 1);
-	} else if (t && t->kind == CT_ARRAY) {
+	} else if (t && t->kind == CT_ARRAY && !is_char(ctype_fill(t)->to)) {
 		if (open)
 			put_array(p, w, depth, nest);
 		else
 			pretty_text(p, "[...]");
+	} else if (is_missing(p, w)) {
+		p->values++;
+		pretty_text(p, "?");
+	} else if (t && t->kind == CT_ARRAY) {
+		p->values++;
+		put_string(p, w, t->count + 1);
 	} else if (t && (t->kind == CT_INT || t->kind == CT_ENUM ||
 			 t->kind == CT_PTR)) {
 		put_scalar(p, w);
@@ -284,7 +296,10 @@ void pretty_item(struct pretty *p, const char *name, const struct access *base,
 		return;
 	}
 	walk_start(&w, p->c, &a, type);
-	add_arg(p, walk_node(p, &w), 'x', '#');
+	if (is_missing(p, &w))
+		pretty_text(p, "?");
+	else
+		add_arg(p, walk_node(p, &w), 'x', '#');
 }
 
 void pretty_number(struct pretty *p, const char *name,

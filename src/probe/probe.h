@@ -83,6 +83,11 @@ struct probe {
 	enum prog_kind prog;
 	enum guard guard;
 	bool is_return;
+	/*
+	 * At a copy of a function that was inlined into its caller: arguments
+	 * are in no agreed place.
+	 */
+	bool is_inlined;
 	bool is_entry; /* made for @entry of a return, whose pn it has */
 	/* host probes */
 	enum host_when when;

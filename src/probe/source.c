@@ -112,15 +112,12 @@ static const char *suffix_of(struct compile *c, const struct match *m,
 	return label ? arena_printf(c->a, "%s(\"%s\")", text, label) : text;
 }
 
-/*
- * where: as written between the brackets, with quotes. addr is as linked, scope
- * the function or inlined copy that it lies in (0: not known).
- */
-static void add_at(const struct uprobe_file *f, uint64_t addr, uint64_t scope,
-		   const char *name, const char *where, const char *label)
+/* where: as written between the brackets, with quotes. */
+static void add_at(const struct uprobe_file *f, const struct debug_place *at,
+		   const char *where)
 {
 	struct compile *c = f->c;
-	uint64_t offset = elf_offset(f->elf, addr);
+	uint64_t offset = elf_offset(f->elf, at->addr);
 	bool is_function = uprobe_part(f->m, "function") != NULL;
 	struct probe *p;
 	struct uprobe *u;
@@ -129,16 +126,17 @@ static void add_at(const struct uprobe_file *f, uint64_t addr, uint64_t scope,
 		return; /* described, but not in the file: not linked in */
 	p = uprobe_add(f, offset);
 	u = p->data;
-	u->addr = addr;
-	u->scope = scope;
-	u->name = name;
+	u->addr = at->addr;
+	u->scope = at->scope;
+	u->name = at->func;
+	p->is_inlined = is_function && at->is_inline;
 	p->is_return = u->is_return =
 	    !strcmp(f->m->name[f->m->nparts - 1], "return");
 	p->pp = str_internz(
 	    c->str, arena_printf(c->a, "process(\"%s\").%s(%s)%s",
 				 f->elf->path,
 				 is_function ? "function" : "statement", where,
-				 suffix_of(c, f->m, label)));
+				 suffix_of(c, f->m, at->label)));
 }
 
 static void add_places(const struct uprobe_file *f, const debug_places *places)
@@ -146,9 +144,8 @@ static void add_places(const struct uprobe_file *f, const debug_places *places)
 	for (unsigned i = 0; i < places->n; i++) {
 		const struct debug_place *p = &places->v[i];
 
-		add_at(f, p->addr, p->scope, p->func,
-		       arena_printf(f->c->a, "\"%s@%s:%d\"", p->func,
-				    p->file, p->line), p->label);
+		add_at(f, p, arena_printf(f->c->a, "\"%s@%s:%d\"", p->func,
+					  p->file, p->line));
 	}
 }
 
@@ -199,27 +196,66 @@ static int add_lines(const struct uprobe_file *f, struct debug_file *debug,
 }
 
 /*
- * "f@file:12": the function that line 12 is in. The last function that starts
- * at or before the line. Debug information lists functions by their first line,
- * so nothing else has to be read.
+ * "f@file:12": the function that line 12 is in, which is the last that starts
+ * at or before the line, with its copies. Debug information lists functions by
+ * their first line, so nothing else has to be read.
  */
 static void function_around(debug_places *places, int line)
 {
 	const struct debug_place *best = NULL;
+	struct debug_place around;
+	unsigned to = 0;
 
 	for (unsigned i = 0; i < places->n; i++)
 		if (places->v[i].line <= line &&
 		    (!best || places->v[i].line > best->line))
 			best = &places->v[i];
 	if (best)
-		places->v[0] = *best;
-	places->n = best ? 1 : 0;
+		around = *best;
+	for (unsigned i = 0; best && i < places->n; i++)
+		if (places->v[i].line == around.line &&
+		    !strcmp(places->v[i].func, around.func) &&
+		    !strcmp(places->v[i].file, around.file))
+			places->v[to++] = places->v[i];
+	places->n = to;
 }
 
 /*
- * With .inline, all copies of the function: each has its own place, and the
- * line means nothing there.
+ * Which places a point on functions means: .function alone all of them, with
+ * .inline the copies, and .call and .return are of the function's own code.
  */
+static unsigned what_of(const struct match *m)
+{
+	const char *last = m->name[m->nparts - 1];
+
+	if (!strcmp(last, "inline"))
+		return SKIM_INLINED;
+	if (!strcmp(last, "function") || !strcmp(last, "label"))
+		return SKIM_FUNCTIONS | SKIM_INLINED;
+	return SKIM_FUNCTIONS;
+}
+
+/*
+ * gcc makes f.part.0 of what is left of f when its beginning alone is inlined.
+ * Debug information calls both f, but a call enters the part behind the place
+ * that was counted already, or it does not enter it at all.
+ */
+static void drop_parts(const struct uprobe_file *f, debug_places *places)
+{
+	elf_funcs parts = {0};
+	unsigned to = 0;
+
+	if (elf_find_funcs(f->c, f->elf, "*.part.*", &parts) || !parts.n)
+		return;
+	for (unsigned i = 0; i < places->n; i++) {
+		const struct debug_place *p = &places->v[i];
+
+		if (p->is_inline || !elf_func_at(&parts, p->addr))
+			places->v[to++] = *p;
+	}
+	places->n = to;
+}
+
 static int add_functions(const struct uprobe_file *f,
 			 struct debug_file *debug, struct source_spec *spec)
 {
@@ -228,10 +264,10 @@ static int add_functions(const struct uprobe_file *f,
 
 	if (f->m->pattern->tag == TAG_LABEL)
 		spec->q.label = uprobe_part(f->m, "label");
-	/* an inlined copy has the labels, too */
-	spec->q.inlines = f->m->pattern->tag == TAG_INLINE || spec->q.label;
+	spec->q.what = what_of(f->m);
 	/* A copy has no lines of its own to be chosen by. */
-	if (spec->nranges && spec->q.inlines)
+	if (spec->nranges &&
+	    (spec->q.label || f->m->pattern->tag == TAG_INLINE))
 		return family_refuse(f->c, f->m,
 				     ".%s takes no line: probe a statement, "
 				     "which is found in inlined copies too",
@@ -239,24 +275,36 @@ static int add_functions(const struct uprobe_file *f,
 	debug_find(debug, &spec->q, &places, near);
 	if (spec->nranges)
 		function_around(&places, spec->range[0].from);
+	if (!spec->q.label)
+		drop_parts(f, &places);
 	add_places(f, &places);
 	return 0;
 }
 
-void source_add_inlined(const struct uprobe_file *f, const char *name)
+void source_add_functions(const struct uprobe_file *f, const char *name,
+			  const elf_funcs *have)
 {
-	struct debug_query q = {.func = name, .inlines = true};
+	struct debug_query q = {.func = name, .what = what_of(f->m)};
 	debug_places places = {0};
 	struct debug_file *debug;
 	const char *why = NULL;
+	unsigned to = 0;
 	int near[2];
 
-	if (name_is_glob(name))
+	if (!elf_has_debug(f->c, f->elf))
 		return;
 	debug = debug_open(f->c, f->elf->path, &why);
 	if (!debug)
 		return;
 	debug_find(debug, &q, &places, near);
+	for (unsigned i = 0; i < places.n; i++) {
+		const struct debug_place *p = &places.v[i];
+
+		if (p->is_inline || !elf_func_at(have, p->addr))
+			places.v[to++] = *p;
+	}
+	places.n = to;
+	drop_parts(f, &places);
 	add_places(f, &places);
 }
 
@@ -282,8 +330,9 @@ static int expand_file(const struct uprobe_file *f)
 
 	/* a bare address: nothing to look up, nothing to check */
 	if (arg->type == TY_LONG) {
-		add_at(f, arg->num, 0, "",
-		       arena_printf(f->c->a, "0x%" PRIx64, arg->num), NULL);
+		struct debug_place at = {.addr = arg->num, .func = ""};
+
+		add_at(f, &at, arena_printf(f->c->a, "0x%" PRIx64, arg->num));
 		return 0;
 	}
 	if (!read_source(f->c, arg->str, &spec))

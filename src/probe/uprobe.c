@@ -48,9 +48,9 @@ static int expand_file(const struct uprobe_file *f)
 				     "its debugging symbols or probe a library "
 				     "it calls",
 				     f->elf->path);
-	/* .call, .exported and .return are of the function itself. */
-	if (!funcs.n && !strcmp(f->m->name[f->m->nparts - 1], "function"))
-		source_add_inlined(f, uprobe_part(f->m, "function"));
+	/* What is visible from outside is so by its symbol. */
+	if (f->m->pattern->tag != 2)
+		source_add_functions(f, uprobe_part(f->m, "function"), &funcs);
 	return 0;
 }
 

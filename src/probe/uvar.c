@@ -68,6 +68,12 @@ static int not_here(struct compile *c, struct probe *p, struct node *n,
 	d = complain(c, NO_TARGET, &n->span, name_of(n),
 		     p ? arena_printf(c->a, " at %s", p->pp) : "");
 	diag_note(c->diag, d, NULL, "%s", why);
+	if (p && p->is_inlined)
+		diag_help(c->diag, d,
+			  "this is a copy of the function in its caller: "
+			  "@defined(%s) tells where it can be read, .call "
+			  "leaves the copies out",
+			  name_of(n));
 	return -1;
 }
 
@@ -88,7 +94,13 @@ static int variable(struct compile *c, struct probe *p, struct node *n,
 		return target_unknown(c, p, n, quiet);
 	if (err)
 		return not_here(c, p, n, why, quiet);
-	return target_tail(c, n, &a, type, quiet);
+	if (target_tail(c, n, &a, type, quiet))
+		return -1;
+	if (n->u.target.access->missing)
+		return not_here(c, p, n, "it is in registers, in several "
+				"pieces or without this one: only its members "
+				"that are there can be read", quiet);
+	return 0;
 }
 
 /* --- $return, $$vars ------------------------------------------------------ */

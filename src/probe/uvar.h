@@ -15,9 +15,13 @@ void uvar_names(struct compile *c, struct probe *p, ctx_names *out);
 /* Probes for a place by source file, line or address (probe/source.c). */
 int source_expand(struct compile *c, const struct match *m, probe_list *out);
 struct uprobe_file;
-/* Of a function that a file has no symbol of: its inlined copies, if its debug
- * information is there and has some. */
-void source_add_inlined(const struct uprobe_file *f, const char *name);
+/*
+ * Of the functions that match, what debug information knows beside the symbols
+ * (have, in order of address): inlined copies, if the point wants them, and
+ * functions whose symbol has another name (C++). Nothing without it.
+ */
+void source_add_functions(const struct uprobe_file *f, const char *name,
+			  const elf_funcs *have);
 /*
  * @cast(v, "type"[, "PROGRAM"]) and @var("name[@unit]"[, "PROGRAM"]) where a
  * program's own types are meant. Returns 1 when they are not (no program is

@@ -146,6 +146,37 @@ const char *die_name(struct debug_file *f, Dwarf_Die *die)
 	return s ? str_internz(f->c->str, s) : NULL;
 }
 
+bool die_entry(struct debug_file *f, Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	const struct libdw *dw = f->dw;
+	Dwarf_Addr base, end, start;
+	Dwarf_Attribute at;
+	Dwarf_Word off = 0;
+	ptrdiff_t next = 0;
+	bool any = false;
+
+	/* Also of a copy whose code is all its caller's: 0 bytes long. */
+	if (!dw->dwarf_entrypc(die, ret))
+		return *ret != 0;
+	/*
+	 * In several parts: the first one that is listed is entered (DWARF 5,
+	 * 2.17.3 and 2.18), or a distance from there is given. gcc writes
+	 * functions with a cold part so, clang inlined copies.
+	 */
+	if (dw->dwarf_attr(die, DW_AT_entry_pc, &at) &&
+	    dw->dwarf_formudata(&at, &off))
+		return false;
+	while ((next = dw->dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+		if (any && start == end)
+			continue;
+		*ret = start + off;
+		any = true;
+		if (start < end)
+			break;
+	}
+	return any && *ret;
+}
+
 bool die_is_name_scope(int tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_module ||

@@ -39,15 +39,26 @@ struct debug_at {
 	uint64_t scope;
 };
 
+/* Which descriptions of functions are asked for. */
+enum {
+	SKIM_FUNCTIONS = 1, /* their own code */
+	SKIM_INLINED = 2,   /* copies of it in their callers */
+};
+
 /* Which functions or lines are asked for: "func@file:line". */
 struct debug_query {
-	const char *func; /* glob */
+	/*
+	 * Glob of the name; before it may stand the scopes of C++ or Rust that
+	 * it is in, all of them ("::a::f") or the last ones ("a::f"). From
+	 * "_Z" or "_R" on: of the name that the linker knows.
+	 */
+	const char *func;
 	const char *file; /* glob of a name, or the end of a path; NULL: any */
 	int line;	  /* 0: the functions themselves */
 	int last;	  /* the last of several lines; 0: only that one */
 	bool relative;	  /* line counts from the function's declaration */
 	bool nearest;	  /* when there is no code for the line: the next one */
-	bool inlines;	  /* functions: their inlined copies, not themselves */
+	unsigned what;	  /* SKIM_*, when functions are asked for */
 	/* glob: the labels of functions and of their copies; NULL: none */
 	const char *label;
 };

@@ -34,6 +34,19 @@ bool die_first(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret);
 bool die_next(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret);
 /* Name, also of the declaration that die completes; NULL: none. Interned. */
 const char *die_name(struct debug_file *f, Dwarf_Die *die);
+/*
+ * Where a function, or an inlined copy, is entered. false: it has no code of
+ * its own (a declaration, or one that exists only inlined).
+ */
+bool die_entry(struct debug_file *f, Dwarf_Die *die, Dwarf_Addr *ret);
+typedef VEC(Dwarf_Off) die_offsets;
+/*
+ * Adds the offsets of functions' and inlined copies' DIEs (what: SKIM_*) that
+ * have code and a name that matches; without regard to the scopes that it is
+ * in. false: the file cannot be read in this quick way. (debug_skim.c)
+ */
+bool debug_skim(struct debug_file *f, const char *glob, unsigned what,
+		die_offsets *ret);
 /* A namespace, class or module: functions can stand in it. */
 bool die_is_name_scope(int tag);
 /* The unit whose code has pc. */

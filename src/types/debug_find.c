@@ -21,12 +21,18 @@ bool debug_file_matches(const char *glob, const char *path)
 	return name_glob(glob, path);
 }
 
+/* Longest chain from a copy to the declaration of its function. */
+enum { ORIGINS_MAX = 8 };
+
 /* A search under way. */
 struct search {
 	struct debug_file *f;
 	const struct debug_query *q;
 	debug_places *ret;
 	unsigned first; /* of ret, what this search has added */
+	const char *name;  /* of q->func, without its scopes */
+	const char *scope; /* glob of these; NULL: any */
+	bool linkage;	   /* name is one that the linker knows */
 	int line, last; /* that are looked for */
 	int near[2];	/* lines with code next below and above; 0: none */
 };
@@ -111,20 +117,93 @@ static void see_labels(struct search *s, Dwarf_Die *func, Dwarf_Die *parent,
 	} while (die_next(s->f, &die, &die));
 }
 
+/* What die completes or is a copy of, to the end of the chain. */
+static void follow_origin(struct search *s, Dwarf_Die *die)
+{
+	const struct libdw *dw = s->f->dw;
+
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		Dwarf_Attribute at;
+		Dwarf_Die to;
+
+		if (!dw->dwarf_attr(die, DW_AT_abstract_origin, &at) &&
+		    !dw->dwarf_attr(die, DW_AT_specification, &at))
+			return;
+		if (!dw->dwarf_formref_die(&at, &to))
+			return;
+		*die = to;
+	}
+}
+
+/* "ns::Class", where a function is declared; "" outside of all. */
+static const char *scope_text(struct search *s, Dwarf_Die die)
+{
+	const struct libdw *dw = s->f->dw;
+	const char *text = "";
+	Dwarf_Die *scopes = NULL;
+	int n;
+
+	follow_origin(s, &die);
+	n = dw->dwarf_getscopes_die(&die, &scopes);
+	for (int i = 1; i < n; i++) {
+		const char *name;
+
+		if (!die_is_name_scope(dw->dwarf_tag(&scopes[i])))
+			continue;
+		name = die_name(s->f, &scopes[i]);
+		text = arena_printf(s->f->c->a, "%s%s%s",
+				    name ? name : "(anonymous)",
+				    *text ? "::" : "", text);
+	}
+	free(scopes);
+	return text;
+}
+
+/* All of the scopes, or the last ones of them. */
+static bool scope_matches(const char *glob, const char *text)
+{
+	if (!strncmp(glob, "::", 2))
+		return name_glob(glob + 2, text);
+	for (;;) {
+		if (name_glob(glob, text))
+			return true;
+		text = strstr(text, "::");
+		if (!text)
+			return false;
+		text += 2;
+	}
+}
+
+static bool name_matches(struct search *s, Dwarf_Die *die)
+{
+	const struct libdw *dw = s->f->dw;
+	const char *name;
+	Dwarf_Attribute at;
+
+	if (s->linkage) {
+		name = dw->dwarf_attr_integrate(die, DW_AT_linkage_name, &at)
+			       ? dw->dwarf_formstring(&at)
+			       : NULL;
+		return name && name_glob(s->name, name);
+	}
+	name = die_name(s->f, die);
+	return name && name_glob(s->name, name) &&
+	       (!s->scope || scope_matches(s->scope, scope_text(s, *die)));
+}
+
 static void see_function(struct search *s, Dwarf_Die *die)
 {
 	const struct libdw *dw = s->f->dw;
-	const char *name = die_name(s->f, die);
-	const char *file = decl_file(s, die);
+	const char *file;
 	Dwarf_Addr addr;
 	int line = 0;
 
-	if (!name || !name_glob(s->q->func, name))
+	if (!name_matches(s, die))
 		return;
+	file = decl_file(s, die);
 	if (s->q->file && (!file || !debug_file_matches(s->q->file, file)))
 		return;
-	/* A declaration, or one that exists only inlined, has no address. */
-	if (dw->dwarf_entrypc(die, &addr) || !addr)
+	if (!die_entry(s->f, die, &addr))
 		return;
 	if (s->q->label) {
 		see_labels(s, die, die, file, 0);
@@ -136,7 +215,7 @@ static void see_function(struct search *s, Dwarf_Die *die)
 
 static void see_functions(struct search *s, Dwarf_Die *parent, int depth)
 {
-	bool inlines = s->q->inlines;
+	bool inlined = s->q->what & SKIM_INLINED;
 	Dwarf_Die die;
 
 	if (depth > DIE_DEPTH || !die_first(s->f, parent, &die))
@@ -144,12 +223,12 @@ static void see_functions(struct search *s, Dwarf_Die *parent, int depth)
 	do {
 		int tag = s->f->dw->dwarf_tag(&die);
 
-		if (tag == DW_TAG_inlined_subroutine ? inlines
+		if (tag == DW_TAG_inlined_subroutine ? inlined
 		    : tag == DW_TAG_subprogram &&
-			      (!inlines || s->q->label))
+			      s->q->what & SKIM_FUNCTIONS)
 			see_function(s, &die);
 		if (die_is_name_scope(tag) ||
-		    (inlines && (tag == DW_TAG_subprogram ||
+		    (inlined && (tag == DW_TAG_subprogram ||
 				 tag == DW_TAG_lexical_block ||
 				 tag == DW_TAG_inlined_subroutine)))
 			see_functions(s, &die, depth + 1);
@@ -160,6 +239,43 @@ static bool functions_of_unit(void *ctx, Dwarf_Die *cu)
 {
 	see_functions(ctx, cu, 0);
 	return false;
+}
+
+/*
+ * The last "::" parts the scopes off that a function is in; those in the
+ * arguments of a template do not count.
+ */
+static void split_name(struct search *s, const char *func)
+{
+	const char *colons = NULL;
+	int depth = 0;
+
+	for (const char *p = func; *p; p++) {
+		depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
+		if (!depth && p[0] == ':' && p[1] == ':')
+			colons = p;
+	}
+	s->name = colons ? colons + 2 : func;
+	/* "::f" is in no scope at all: "::" of it matches "" */
+	if (colons)
+		s->scope = colons == func
+			       ? "::"
+			       : arena_strndup(s->f->c->a, func, colons - func);
+	s->linkage = !strncmp(func, "_Z", 2) || !strncmp(func, "_R", 2);
+}
+
+static void find_functions(struct search *s)
+{
+	die_offsets offs = {0};
+	Dwarf_Die die;
+
+	if (!debug_skim(s->f, s->name, s->q->what, &offs)) {
+		die_units(s->f, functions_of_unit, s);
+		return;
+	}
+	for (unsigned i = 0; i < offs.n; i++)
+		if (s->f->dw->dwarf_offdie(s->f->dbg, offs.v[i], &die))
+			see_function(s, &die);
 }
 
 /* --- lines ---------------------------------------------------------------- */
@@ -205,12 +321,7 @@ static void add_line(struct search *s, Dwarf_Die *func, uint64_t addr,
 static bool in_wanted(struct search *s, Dwarf_Die *cu, uint64_t pc,
 		      Dwarf_Die *ret)
 {
-	const char *name;
-
-	if (!scope_at(s, cu, pc, ret))
-		return false;
-	name = die_name(s->f, ret);
-	return name && name_glob(s->q->func, name);
+	return scope_at(s, cu, pc, ret) && name_matches(s, ret);
 }
 
 /* Lines with code that a message can offer, or .nearest can take. */
@@ -279,11 +390,14 @@ static void find_relative(struct search *s)
 {
 	debug_places funcs = {0};
 	struct search decl = *s;
+	struct debug_query named = *s->q;
 	unsigned first = s->first;
 
+	named.what = SKIM_FUNCTIONS;
+	decl.q = &named;
 	decl.ret = &funcs;
 	decl.first = 0;
-	die_units(s->f, functions_of_unit, &decl);
+	find_functions(&decl);
 	for (unsigned i = 0; i < funcs.n; i++) {
 		struct debug_query q = *s->q;
 		unsigned k;
@@ -294,7 +408,8 @@ static void find_relative(struct search *s)
 				break;
 		if (k < i)
 			continue; /* copies in several units */
-		q.func = funcs.v[i].func;
+		s->name = funcs.v[i].func;
+		s->linkage = false;
 		s->q = &q;
 		s->first = s->ret->n;
 		find_lines(s, funcs.v[i].line + q.line,
@@ -307,7 +422,9 @@ static int by_address(const void *va, const void *vb)
 {
 	const struct debug_place *a = va, *b = vb;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return strcmp(a->func, b->func);
 }
 
 void debug_find(struct debug_file *f, const struct debug_query *q,
@@ -319,8 +436,9 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 	ret_near[0] = ret_near[1] = 0;
 	if (!debug_reopen(f))
 		return;
+	split_name(&s, q->func);
 	if (!q->line && !q->relative)
-		die_units(f, functions_of_unit, &s);
+		find_functions(&s);
 	else if (q->relative)
 		find_relative(&s);
 	else
@@ -329,9 +447,12 @@ void debug_find(struct debug_file *f, const struct debug_query *q,
 	if (ret->n == s.first)
 		return;
 	qsort(ret->v + s.first, ret->n - s.first, sizeof(*ret->v), by_address);
-	/* A function of a header can be described by several units. */
+	/*
+	 * A function of a header can be described by several units. Of another
+	 * name at the same address is a copy that its caller begins with.
+	 */
 	for (unsigned i = s.first; i < ret->n; i++)
-		if (to == s.first || ret->v[to - 1].addr != ret->v[i].addr)
+		if (to == s.first || by_address(&ret->v[to - 1], &ret->v[i]))
 			ret->v[to++] = ret->v[i];
 	ret->n = to;
 }

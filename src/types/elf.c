@@ -97,6 +97,44 @@ static void open_debug(struct compile *c, struct elf_file *f)
 	f->debug = elf_begin(f->debug_fd, ELF_C_READ_MMAP, NULL);
 }
 
+/*
+ * "prog.debug" beside "/bin/prog", in its folder .debug, or in the tree of
+ * folders that debuggers search: what the section .gnu_debuglink names.
+ */
+static const char *linked_path(struct compile *c, const struct elf_file *f)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(f->elf, SHT_PROGBITS, ".gnu_debuglink",
+				    &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	const char *slash = strrchr(f->path, '/'), *name;
+	int dir = slash ? (int)(slash - f->path) : 0;
+
+	if (!data || !data->d_buf || !memchr(data->d_buf, 0, data->d_size))
+		return NULL;
+	name = data->d_buf;
+	for (int i = 0; i < 3; i++) {
+		const char *path =
+		    arena_printf(c->a, i == 1 ? "%s%.*s/.debug/%s"
+					      : "%s%.*s/%s",
+				 i == 2 ? "/usr/lib/debug" : "",
+				 slash ? dir : 1, slash ? f->path : ".", name);
+
+		if (!access(path, R_OK))
+			return path;
+	}
+	return NULL;
+}
+
+bool elf_has_debug(struct compile *c, const struct elf_file *f)
+{
+	GElf_Shdr sh;
+
+	return find_section(f->elf, SHT_PROGBITS, ".debug_info", &sh) ||
+	       find_section(f->elf, SHT_PROGBITS, ".zdebug_info", &sh) ||
+	       debug_path(c, f->elf) || linked_path(c, f);
+}
+
 /* Asks for a loader (PT_INTERP), as programs that can be started do. */
 static bool has_interpreter(Elf *elf)
 {
@@ -305,6 +343,21 @@ int elf_find_funcs(struct compile *c, const struct elf_file *f,
 			ret->v[to++] = ret->v[i];
 	ret->n = to;
 	return 0;
+}
+
+bool elf_func_at(const elf_funcs *funcs, uint64_t addr)
+{
+	unsigned lo = 0, hi = funcs->n;
+
+	while (lo < hi) {
+		unsigned mid = lo + (hi - lo) / 2;
+
+		if (funcs->v[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < funcs->n && funcs->v[lo].addr == addr;
 }
 
 static bool symbol_of_table(Elf *elf, uint32_t type, const char *name,

@@ -59,6 +59,14 @@ void elf_close_file(struct elf_file *f);
  */
 int elf_find_funcs(struct compile *c, const struct elf_file *f,
 		   const char *glob, elf_funcs *ret);
+/* Whether one of these, which are in order of address, begins there. */
+bool elf_func_at(const elf_funcs *funcs, uint64_t addr);
+/*
+ * Whether there is debug information of the file on this machine, in it or
+ * where it would be installed. Costs next to nothing, so it is asked before the
+ * library that reads it is loaded.
+ */
+bool elf_has_debug(struct compile *c, const struct elf_file *f);
 /*
  * Stubs through which the file calls functions of other files, by the name of
  * what they call, ordered by address. Adds to *ret, perhaps nothing: a static

@@ -68,6 +68,59 @@ static bool is_scalar(const struct ctype *t)
 		     t->kind == CT_PTR || t->kind == CT_FLOAT);
 }
 
+/* Appends operations to those of a piece. */
+static void put_ops(struct walk *w, const struct access_piece *p,
+		    const struct access_op *more, unsigned n)
+{
+	struct access_op *ops = arena_array(w->c->a, struct access_op,
+					    p->nops + n);
+
+	memcpy(ops, p->ops, p->nops * sizeof(*ops));
+	memcpy(ops + p->nops, more, n * sizeof(*ops));
+	w->a->base = ACC_EXPR;
+	w->a->ops = ops;
+	w->a->nops = p->nops + n;
+}
+
+/*
+ * The member that the walk is at, of a struct in pieces: from the piece that
+ * has it, in memory or in a register's bytes.
+ */
+static void load_piece(struct walk *w)
+{
+	struct access_step *s = &w->a->steps.v[0];
+	const struct access_piece *p = NULL;
+	unsigned i;
+
+	for (i = 0; i < w->a->npieces && !p; i++) {
+		const struct access_piece *q = &w->a->pieces[i];
+
+		if (s->off >= q->off && s->off + s->load <= q->off + q->size)
+			p = q;
+	}
+	w->a->missing = !p || !p->nops || s->index || !s->load;
+	if (w->a->missing)
+		return;
+	s->off -= p->off;
+	if (!p->is_value) {
+		put_ops(w, p, NULL, 0);
+		return;
+	}
+	/* up to the word's end and down again: what is beside it falls off */
+	if (s->bit_size)
+		put_ops(w, p, (struct access_op[]){
+			{AO_NUM, s->off * 8 + s->bit_off}, {AO_USHR, 0},
+			{AO_NUM, 64 - s->bit_size}, {AO_SHL, 0},
+			{AO_NUM, 64 - s->bit_size},
+			{s->sign ? AO_SHR : AO_USHR, 0}}, 6);
+	else
+		put_ops(w, p, (struct access_op[]){{AO_NUM, s->off * 8},
+						   {AO_USHR, 0}}, 2);
+	w->a->narrow = s->bit_size ? 0 : s->load;
+	w->a->sign = s->sign;
+	w->a->steps.n = 0;
+}
+
 /*
  * Turns the place at hand into the value that is there. Structs, arrays and
  * unions stay places: their value is their address.
@@ -88,12 +141,17 @@ static void load_place(struct walk *w)
 	s->bit_off = w->bit_off;
 	s->bit_size = w->bit_size;
 	w->is_place = false;
+	if (w->a->base == ACC_PIECES)
+		load_piece(w);
 }
 
 void walk_value(struct walk *w)
 {
 	load_place(w);
 	w->a->type = w->full;
+	/* A struct in it would need an address of its own. */
+	if (w->a->base == ACC_PIECES)
+		w->a->missing = true;
 }
 
 /* The best candidates so far, nearest first. */
