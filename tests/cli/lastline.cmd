@@ -4,7 +4,7 @@ printf 'probe begin { println("a comment at the end") exit() } # end' | tally -
 printf 'probe begin { println("another") exit() } /* no end' >"$TMP/x.stp"
 tally "$TMP/x.stp"
 (printf 'one\ntwo'; exec 1>&-; sleep 1) |
-	tally -T 5 -e 'probe input.line {
+	tally -e 'probe input.line {
 		printf("[%s]\n", line)
 		if (line == "two") exit()
 	}'

@@ -1,5 +1,5 @@
 # A process that is there but runs no program is told from none at all.
-sh -c 'sleep 0.2 & echo $! >"$1"; exec sleep 10' sh "$TMP/pid" &
+sh -c 'sleep 0.2 & echo $! >"$1"; exec sleep 1000' sh "$TMP/pid" &
 until [ -s "$TMP/pid" ]; do sleep 0.05; done
 ended=$(cat "$TMP/pid")
 until grep -q '^State:.*zombie' /proc/$ended/status; do sleep 0.05; done

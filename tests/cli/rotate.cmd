@@ -6,11 +6,10 @@ tally -o "$TMP/f" -S 1,2 -DMAXACTION=100000 -e 'probe begin {
 }'
 (cd "$TMP" && ls f*)
 cat "$TMP"/f.* | wc -l | awk '{ print ($1 > 10000 && $1 < 40000) ? "some kept" : $1 }'
-tally -o "$TMP/g" -e 'probe begin { println("one") } probe timer.ms(20) { n++ } global n probe end { println("two", n > 0) }' &
-i=0
-until grep -q one "$TMP/g" 2>/dev/null || [ $i = 100 ]; do sleep 0.02; i=$((i + 1)); done
+tally -o "$TMP/g" -e 'probe timer.ms(20) { if (!n++) println("one") } global n probe end { println("two") }' &
+until grep -qs one "$TMP/g"; do sleep 0.02; done
 kill -USR2 $!
-sleep 0.1
+while grep -qs one "$TMP/g"; do sleep 0.02; done
 kill -INT $!
 wait $!
 cat "$TMP/g"

@@ -7,10 +7,13 @@ echo "status $?"
 tally -e 'probe timer.ms(5) { if (n++ == 5) system(sprintf("kill %d", pid())) } global n
 probe end { println(n > 5) }'
 echo "status $?"
-tally -g --suppress-time-limits -e 'global n probe end { println("endless") while (1) n++ }' &
-sleep 0.6
+cd "$TMP"
+tally -g --suppress-time-limits -e 'global n
+probe begin { system(": >begun") }
+probe end { println("endless") system(": >ending") while (1) n++ }' &
+until [ -e begun ]; do sleep 0.1; done
 kill -TERM $!
-sleep 0.6
+until [ -e ending ]; do sleep 0.1; done
 kill -TERM $!
 wait $! 2>/dev/null
 echo "status $?"
