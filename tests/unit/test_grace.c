@@ -152,13 +152,23 @@ TEST(nothing_writes_after_the_wait)
 {
 	struct world w;
 	struct grace visits, kernel;
+	int late = 0;
 
+	/* A handler is not put aside for who reads after it. */
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP("needs two CPUs");
 	if (!world_open(&w))
 		SKIP("needs CAP_BPF");
 	grace_init(&visits);
 	grace_init(&kernel);
 	kernel.preemptible = true;
-	CHECK(late_writes(&w, NULL) > 0); /* or this test proves nothing */
+	/*
+	 * Or this test proves nothing. On a busy machine the children seldom
+	 * run at the same time.
+	 */
+	for (int i = 0; i < 100 && !late; i++)
+		late = late_writes(&w, NULL);
+	CHECK(late > 0);
 	CHECK_EQ(late_writes(&w, &visits), 0);
 	printf("# visits were %spossible here\n",
 	       visits.can_visit ? "" : "not ");
