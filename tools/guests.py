@@ -11,7 +11,9 @@ import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 KERNELS = ['6.1', '6.12', 'rt']
-BOOTS = 3
+BOOTS = 3  # how often a test may lose its guest
+# Seconds for a boot, of which an idle machine needs three.
+BOOT = 180
 # Both outputs and the status come back in one text, between marker lines.
 ONE = r'''echo "@@ {name}"
 # New files: a test that was killed may leave writers of the old ones.
@@ -30,12 +32,13 @@ def folder_of(test):
 
 def boot(kernel, tests, tmp, options):
     """One boot a kernel runs all its tests."""
+    limit = 2 * options.timeout
     files = [f'{tmp}/all.sh:all.sh']
     with open(tmp + '/all.sh', 'w', encoding='utf-8') as f:
         f.write('export TMP=/tmp/test\n')
         for t in tests:
             f.write(ONE.format(
-                name=t.name, folder=folder_of(t), limit=2 * options.timeout,
+                name=t.name, folder=folder_of(t), limit=limit,
                 command=shlex.join(t.command()),
                 stdin=shlex.quote(os.path.basename(t.base) + '.in')
                 if os.path.exists(t.base + '.in') else '/dev/null'))
@@ -44,7 +47,7 @@ def boot(kernel, tests, tmp, options):
     with open(tmp + '/guest.out', 'w+b') as out:
         p = subprocess.Popen(
             [TOOLS + '/guest', '--marks', '--build', options.build,
-             '--timeout', str(60 + options.timeout * len(tests)), kernel]
+             '--timeout', str(BOOT + limit), kernel]
             + [word for f in files for word in ('--file', f)]
             + ['--', 'sh', 'all.sh'], stdout=out, stderr=subprocess.PIPE)
         why = follow(p.stderr, kernel, len(tests))
@@ -77,32 +80,50 @@ def take_results(tests, out):
             t.guest = int(m.group(3)), m.group(1), m.group(2)
 
 
-def run(tests, options):
-    """Sets guest of each test: (status, stdout, stderr), or (None, why).
+def say_death(kernel, test, began, why):
+    print(f'# {kernel} died ' + (f'in {test.name}:' if began else
+                                 'before its tests:'), flush=True)
+    for line in why.splitlines()[-20:]:
+        print('#     ' + line, flush=True)
 
-    The emulator loses a guest now and then, mostly a real-time one while it
-    boots: what has no result then gets another boot, and that is said. A test
-    that takes the guest down each time fails.
-    """
-    for kernel in KERNELS:
-        left = [t for t in tests if t.tier == '@' + kernel]
-        for t in left:
-            t.guest = None
-        for attempt in range(BOOTS):
-            if not left:
-                break
-            print(f'# booting {kernel} for {len(left)} tests'
-                  + (': the last guest died' if attempt else ''), flush=True)
-            with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
-                status, out, why = boot(kernel, left, tmp, options)
-            take_results(left, out)
-            left = [t for t in left if t.guest is None]
-            if status == 77:
-                break
-        why = why.decode('latin-1') if left else ''
-        for t in left:
-            if status == 77:
+
+def run_kernel(kernel, left, options):
+    """What a guest left without a result gets another boot. A test in which
+    guests died BOOTS times fails, and all do if as many never came to them."""
+    deaths = 0
+    while left:
+        print(f'# booting {kernel} for {len(left)} tests', flush=True)
+        with tempfile.TemporaryDirectory(prefix='tally-guest.') as tmp:
+            status, out, why = boot(kernel, left, tmp, options)
+        why = why.decode('latin-1')
+        if status == 77:
+            for t in left:
                 t.guest = None, why.strip().split('\n')[-1]
-            else:
-                t.guest = 1, out.decode('latin-1'), \
-                    'no result from the guest\n' + why
+            return
+        first = left[0]
+        take_results(left, out)
+        left = [t for t in left if t.guest is None]
+        if not left:
+            return
+        began = f'@@ {left[0].name}\n'.encode() in out
+        say_death(kernel, left[0], began, why)
+        deaths = deaths + 1 if left[0] is first else 1
+        if deaths < BOOTS:
+            continue
+        text = out.decode('latin-1')
+        for t in left[:1] if began else left:
+            t.guest = 1, text[text.rfind(f'@@ {t.name}\n'):] if began else \
+                text, 'no result from the guest\n' + why
+        left = left[1:] if began else []
+        deaths = 0
+
+
+def run(tests, options):
+    """Sets guest of each test: (status, stdout, stderr), or (None, why). The
+    emulator loses a guest now and then, mostly a real-time one while it boots,
+    which is said."""
+    for kernel in KERNELS:
+        mine = [t for t in tests if t.tier == '@' + kernel]
+        for t in mine:
+            t.guest = None
+        run_kernel(kernel, mine, options)
