@@ -26,7 +26,7 @@ asan: ## build with sanitizers and hostile allocation, run tiers T0 and T1
 	    -Dprefer_static=false -Db_lundef=false
 	@meson setup --reconfigure build-asan >/dev/null
 	@meson compile -C build-asan
-	$(SAN) tools/check --build build-asan --no-attach --timeout 120
+	$(SAN) tools/check --build build-asan --no-attach --timeout 600
 
 fuzz: ## run the fuzz targets, 60 s each (clang)
 	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz \
