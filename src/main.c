@@ -147,7 +147,8 @@ static bool failed(struct passes *p, int pass)
 	struct diags *d = p->c->diag;
 	/* -W: warnings count as errors, but are shown as what they are. */
 	bool bad = diags_errors(d) ||
-		   (p->o->style.warnings_are_errors && diags_warnings(d));
+		   (p->o->style.warnings_are_errors &&
+		    !p->o->style.no_warnings && diags_warnings(d));
 
 	/* What passes printed comes before what was wrong with it. */
 	fflush(stdout);

@@ -97,6 +97,27 @@ mismatch:
 	return unsafe('G', arg, "^[a-z_][a-z0-9_]*=[a-z0-9_.-]+$");
 }
 
+/* There is no module; a name that none could have is a mistake all the same. */
+int opt_module(struct options *o, const char *arg)
+{
+	(void)o;
+	if (!*arg || arg[strspn(arg, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		return unsafe('m', arg, "^[a-z0-9_]+$");
+	return 0;
+}
+
+/* -P, or the long form with a word. */
+int opt_prologue(struct options *o, const char *arg)
+{
+	(void)o;
+	if (arg && strcmp(arg, "never") && strcmp(arg, "always") &&
+	    strcmp(arg, "auto"))
+		return opt_wrong("Invalid argument '%s' for "
+				 "--prologue-searching: never, always, auto.",
+				 arg);
+	return 0;
+}
+
 /*
  * What the reference is compatible with, and so what macros and keywords of an
  * older level mean.

@@ -84,7 +84,7 @@ unsigned diags_warnings(const struct diags *d);
 struct diag_style {
 	bool color;
 	bool no_warnings;      /* -w */
-	bool warnings_are_errors; /* -W */
+	bool warnings_are_errors; /* -W; with -w there are none */
 	bool all;	       /* -v: neither folded nor cut at DIAG_SHOWN */
 };
 /* Prints what has not been printed yet. */

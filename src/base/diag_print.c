@@ -241,8 +241,7 @@ void diags_print(struct diags *d, FILE *f, const struct diag_style *style)
 		bool warning = sorted[i]->class == DIAG_WARNING;
 		struct shown *t = warning ? &warnings : &errors;
 
-		if (warning && style->no_warnings &&
-		    !style->warnings_are_errors)
+		if (warning && style->no_warnings)
 			continue;
 		/* A warning comes again for each probe of a wildcard: once is
 		 * what the script has to say about it. */

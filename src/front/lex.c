@@ -394,12 +394,16 @@ static bool lex_argument(struct lexer *lx, struct token *t)
 		return true;
 	}
 	if (n < 1 || n > set->args.n) {
+		if (lx->holds)
+			diags_hold(lx->c->diag);
 		junk(lx, t, ARG_RANGE, set->args.n);
 		/* [1-0] is the reference's text, and says little */
 		if (!lx->quiet && !set->args.n)
 			diag_help(lx->c->diag, lx->last,
 				  "arguments stand behind the script; there "
 				  "are none");
+		if (lx->holds)
+			t->held = diags_held(lx->c->diag);
 		return true;
 	}
 	/* For the warning about arguments that nothing used. */

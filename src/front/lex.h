@@ -35,6 +35,7 @@ struct token {
 	enum tok_id id;
 	bool glued;    /* nothing stands between it and the token before */
 	bool reported; /* junk whose diagnostic was already given */
+	struct diag_held *held; /* it is given when the token is used */
 };
 
 struct lexer {
@@ -52,6 +53,9 @@ struct lexer {
 	uint32_t paste_end_col; /* col where reading goes on then */
 	VEC(char) text;         /* of the token being read */
 	bool quiet;             /* a branch not taken: no diagnostics */
+	/* An argument that is not there keeps its message: it may be in a
+	 * macro's body, in a branch that the macro's use does not take. */
+	bool holds;
 };
 
 /* src's text must outlive the tokens' messages, nothing else. */

@@ -355,7 +355,7 @@ static int expand(struct pp *pp, const struct token *t)
 	return invoke(pp, m, library, t) ? 1 : -1;
 }
 
-void macro_next(struct pp *pp, struct token *t)
+static void next_expanded(struct pp *pp, struct token *t)
 {
 	int done;
 
@@ -384,6 +384,14 @@ void macro_next(struct pp *pp, struct token *t)
 			return;
 		}
 	}
+}
+
+void macro_next(struct pp *pp, struct token *t)
+{
+	next_expanded(pp, t);
+	if (t->held)
+		diags_say(pp->c->diag, t->held);
+	t->held = NULL;
 }
 
 /* --- library ------------------------------------------------------------- */

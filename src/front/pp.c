@@ -15,6 +15,7 @@ void pp_init(struct pp *pp, struct compile *c, struct macros *m,
 	pp->library = m;
 	pp->named = map_new(c->a);
 	lex_init(&pp->lex, c, src);
+	pp->lex.holds = true;
 }
 
 /* The file ends in here: *t, its end, needs no further comment. */

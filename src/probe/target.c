@@ -89,22 +89,6 @@ static int no_types(struct compile *c, const struct node *n, bool quiet)
 }
 
 /*
- * The type as seen through a pointer into user space. walk.c takes a step
- * behind the tag by reading user memory.
- */
-static const struct ctype *in_user_space(struct compile *c,
-					 const struct ctype *t)
-{
-	struct ctype *tag = arena_new_of(c->a, struct ctype);
-
-	tag->kind = CT_TAG;
-	tag->name = "user";
-	tag->to = t;
-	tag->filled = true;
-	return tag;
-}
-
-/*
  * Headers of the kernel; in a program's probe they are the programs'. The same
  * headers exist for programs, as the kernel's interface: there their pointers
  * are of user space.
@@ -184,9 +168,9 @@ int probe_cast(struct compile *c, struct probe *p, struct node *n, bool quiet)
 	/* The value is a pointer to what is named, unless a pointer is. */
 	plain = ctype_strip(t);
 	if (!plain || plain->kind != CT_PTR)
-		t = ctype_pointer_to(c, user ? in_user_space(c, t) : t);
+		t = ctype_pointer_to(c, user ? ctype_in_user_space(c, t) : t);
 	else if (user)
-		t = ctype_pointer_to(c, in_user_space(
+		t = ctype_pointer_to(c, ctype_in_user_space(
 			c, ctype_fill(plain)->to));
 	return target_tail(c, n, &base, t, quiet);
 }

@@ -33,14 +33,28 @@ static void add_probe(const struct uprobe_file *f, const struct elf_func *fn)
 				 f->elf->path, fn->name, suffix));
 }
 
+/*
+ * Nobody has called a program's first function: what stands on the stack in
+ * place of a return address is the number of arguments, and a return probe
+ * would write over it.
+ */
+static bool never_returns(const struct uprobe_file *f,
+			  const struct elf_func *fn)
+{
+	return f->m->pattern->tag == 1 && !strcmp(fn->name, "_start");
+}
+
 static int expand_file(const struct uprobe_file *f)
 {
 	elf_funcs funcs = {0};
+	bool started = false;
 	int rc = elf_find_funcs(f->c, f->elf, uprobe_part(f->m, "function"),
 				&funcs);
 
 	for (unsigned i = 0; i < funcs.n; i++)
-		if (f->m->pattern->tag != 2 || funcs.v[i].is_global)
+		if (never_returns(f, &funcs.v[i]))
+			started = true;
+		else if (f->m->pattern->tag != 2 || funcs.v[i].is_global)
 			add_probe(f, &funcs.v[i]);
 	if (rc)
 		return family_refuse(f->c, f->m,
@@ -48,6 +62,10 @@ static int expand_file(const struct uprobe_file *f)
 				     "its debugging symbols or probe a library "
 				     "it calls",
 				     f->elf->path);
+	if (started && funcs.n == 1)
+		return family_refuse(f->c, f->m, "_start is where a program "
+				     "begins: it is not called and does not "
+				     "return");
 	/* What is visible from outside is so by its symbol. */
 	if (f->m->pattern->tag != 2)
 		source_add_functions(f, uprobe_part(f->m, "function"), &funcs);

@@ -179,10 +179,12 @@ static bool unread_local(const struct node *n)
 	       !n->u.name.var->broken;
 }
 
-/* Of the library, or with a name that tally has made (sema/entry.c). */
+/* Of the library, with a name that tally has made (sema/entry.c), or one that
+ * @defined has asked about: no mistake of the user's. */
 static bool is_ours(const struct node *v)
 {
-	return sema_in_library(v) || strchr(v->u.name.name, '.');
+	return sema_in_library(v) || strchr(v->u.name.name, '.') ||
+	       v->u.name.var->is_asked;
 }
 
 static void expr(struct elide *x, struct node *n);

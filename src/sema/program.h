@@ -50,6 +50,7 @@ struct var {
 	bool is_read, is_written, is_param;
 	bool is_stats;	       /* fed or asked: known before the types */
 	bool is_open; /* never assigned; its uses say number or string */
+	bool is_asked; /* @defined asks what it points to: that is a use */
 	bool broken;	       /* an error was reported: no more about it */
 	struct waiting *waiting; /* while types are inferred: infer.h */
 	bool pointer_like; /* assigned from a pointer: autoprint in hex */

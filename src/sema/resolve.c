@@ -146,6 +146,7 @@ static void note_use(struct scope *sc, struct var *v, unsigned use)
 {
 	if (!v->ref_order)
 		v->ref_order = ++sc->s->refs;
+	v->is_asked |= sc->trial;
 	if (use & (USE_READ | USE_STAT))
 		v->is_read = true;
 	if (use & (USE_WRITE | USE_FEED))

@@ -322,6 +322,18 @@ static bool looks_at_probe(struct sema *s, struct decl_function *d)
 	return l.found;
 }
 
+/* The script's own behind the i-th, which has no `next`. */
+static void unreached(struct sema *s, const fn_decl_list *l, unsigned i)
+{
+	struct diag *d;
+
+	if (++i == l->n || l->v[i]->src->is_library)
+		return;
+	d = complain(s->c, OVERLOAD_UNREACHED, &l->v[i]->span, l->v[i]->name);
+	diag_note(s->c->diag, d, &l->v[i - 1]->span,
+		  "this one is tried first, and has no next");
+}
+
 /*
  * Links the chain of overloads that a call may run. Stops at one that has no
  * `next`: those behind it are never reached.
@@ -348,8 +360,10 @@ static struct function *chain(struct sema *s, fn_decl_list *l,
 		else
 			last->overload = f;
 		last = f;
-		if (!f->uses_next)
+		if (!f->uses_next) {
+			unreached(s, l, i);
 			return head;
+		}
 	}
 	if (b && last)
 		last->overload = bridge_to(s, b, l->v[0]);

@@ -22,12 +22,19 @@ static bool is_free(const struct node *n)
 	return n->u.target.name && n->u.target.name[0] == '@';
 }
 
-/* Only pointers say something about a value that is assigned. */
-static const struct ctype *pointer_type(const struct access *a)
+/* Only pointers say something about a value that is assigned; an array is one
+ * to its first element. */
+static const struct ctype *pointer_type(struct sema *s, const struct access *a)
 {
-	const struct ctype *t = a ? a->type : NULL;
+	const struct ctype *t = a ? ctype_strip(a->type) : NULL;
 
-	return t && ctype_strip(t)->kind == CT_PTR ? t : NULL;
+	if (!t || t->kind != CT_ARRAY)
+		return t && t->kind == CT_PTR ? a->type : NULL;
+	t = ctype_fill(t)->to;
+	if (!ctype_is_user(t) &&
+	    (a->user || (a->steps.n && vec_last(&a->steps).user)))
+		t = ctype_in_user_space(s->c, t);
+	return t ? ctype_pointer_to(s->c, t) : NULL;
 }
 
 /* --- what values point to ------------------------------------------------- */
@@ -84,11 +91,11 @@ static const struct ctype *type_of(struct sema *s, const struct node *n)
 	switch (n->kind) {
 	case N_TARGET:
 	case N_ARROW:
-		return pointer_type(n->u.target.access);
+		return pointer_type(s, n->u.target.access);
 	case N_ADDRESS:
 		n = n->u.unary.a;
 		return n->kind == N_TARGET || n->kind == N_ARROW
-			   ? pointer_type(n->u.target.access)
+			   ? pointer_type(s, n->u.target.access)
 			   : NULL;
 	case N_NAME:
 		return var_type(s, n->u.name.var);

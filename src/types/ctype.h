@@ -95,6 +95,10 @@ const struct cmember *ctype_member(const struct ctype *t, const char *name,
 bool ctype_is_user(const struct ctype *t);
 /* A new type each time, in c's arena: compare such by what they point to. */
 const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t);
+/* The type as seen through a pointer into user space: walk.c takes a step
+ * behind the tag by reading user memory. */
+const struct ctype *ctype_in_user_space(struct compile *c,
+					const struct ctype *t);
 /* As -L prints it: "struct task_struct*", "char const*", "long int [4]". */
 const char *ctype_text(struct compile *c, const struct ctype *t);
 /* "struct list_head", "union {...}": for messages. */

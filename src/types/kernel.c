@@ -238,6 +238,18 @@ const struct ctype *ctype_pointer_to(struct compile *c, const struct ctype *t)
 	return p;
 }
 
+const struct ctype *ctype_in_user_space(struct compile *c,
+					const struct ctype *t)
+{
+	struct ctype *tag = arena_new_of(c->a, struct ctype);
+
+	tag->kind = CT_TAG;
+	tag->name = "user";
+	tag->to = t;
+	tag->filled = true;
+	return tag;
+}
+
 static const struct ctype *find_in(struct ctypes *t, const char *name)
 {
 	struct compile *c = t->c;

@@ -57,6 +57,7 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 	struct ksym copy = {0};
 	unsigned before = ret->n;
 	size_t cap = 0;
+	bool start = false; /* of the kernel: code that is gone once it runs */
 
 	if (!f)
 		return -errno;
@@ -64,6 +65,13 @@ int ksyms_find(struct compile *c, const char *module, const char *name,
 		struct ksym k;
 
 		if (!split_line(line, &type, &sym, &mod))
+			continue;
+		/* The kernel's symbols are sorted by address. */
+		if (!*mod && !strcmp(sym, "_sinittext"))
+			start = true;
+		else if (!*mod && !strcmp(sym, "_einittext"))
+			start = false;
+		if (start && !*mod)
 			continue;
 		/*
 		 * Code (t, T) and weak code (w, W); the small letter means

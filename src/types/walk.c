@@ -148,6 +148,9 @@ static void load_place(struct walk *w)
 void walk_value(struct walk *w)
 {
 	load_place(w);
+	/* An array's address may be kept: what is there is of user space. */
+	if (w->is_place && w->a->steps.n)
+		vec_last(&w->a->steps).user = w->is_user;
 	w->a->type = w->full;
 	/* A struct in it would need an address of its own. */
 	if (w->a->base == ACC_PIECES)

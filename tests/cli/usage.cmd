@@ -25,6 +25,9 @@ try --compatible=9.9 x.stp
 try --dump=soup x.stp
 try --color=blue x.stp
 try -S 1 x.stp
+try -m x-y x.stp
+try -m '' x.stp
+try --prologue-searching=blah x.stp
 try -s 0 x.stp
 try --suppress-time-limits x.stp
 try -l 'timer.*' -p 2
@@ -33,4 +36,7 @@ try --remote=host x.stp
 try -r 4.1 x.stp
 try no-such-file.stp
 try --explain NOTHING
+# Fine, and -w leaves nothing that -W could make an error.
+tally -P --prologue-searching=never -m x_1 -w -W -p2 \
+	-e 'global unused probe begin { exit() }' >/dev/null && echo fine
 exit 0
