@@ -57,9 +57,20 @@ static struct snapshot *read_one(struct merge *m, const char *path)
 	size_t n = 0;
 	int rc = read_file(m, path, &text, &n);
 
+	if (rc == -EFBIG) {
+		fprintf(stderr, "ERROR: cannot read '%s': it is longer than "
+			"%d GiB, which is the most that a snapshot can have\n",
+			path, FILE_MAX >> 30);
+		return NULL;
+	}
 	if (rc) {
 		fprintf(stderr, "ERROR: cannot read '%s': %s\n", path,
 			strerror(-rc));
+		return NULL;
+	}
+	/* It may have been read up to there only (slurp). */
+	if (memchr(text, 0, n)) {
+		fprintf(stderr, "ERROR: %s: this is not a text file\n", path);
 		return NULL;
 	}
 	s = snapshot_read(m->c->a, text, n, &why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole files and pipes into memory. */
+/* Whole texts into memory, from files and pipes. */
 #ifndef BASE_SLURP_H
 #define BASE_SLURP_H
 
@@ -8,8 +8,11 @@
 struct arena;
 
 /*
- * Reads fd to its end: *ret_n bytes at *ret and a NUL behind them. The caller
- * closes fd. 0, or a negative errno: -EFBIG when there are max bytes or more.
+ * Reads fd to its end: *ret_n bytes at *ret and a NUL behind them. Texts have
+ * no NUL: reading ends soon behind the first one, and who parses the text must
+ * refuse one that has any, as what follows may be missing (/dev/zero has no
+ * end). The caller closes fd. 0, or a negative errno: -EFBIG when there are
+ * max bytes or more.
  */
 int slurp(struct arena *a, int fd, size_t max, char **ret, size_t *ret_n);
 

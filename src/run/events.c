@@ -15,8 +15,8 @@
 #include "base/compile.h"
 #include "base/slurp.h"
 
-/* A file is kept whole while it is replayed. */
-static const size_t EVENTS_MAX = (size_t)4 << 30;
+/* A file is kept whole while it is replayed; 1 GiB are ten million events. */
+enum { EVENTS_MAX = 1 << 30 };
 
 /* -1, for `return wrong(...)`. A message that is too long is cut. */
 static int wrong(struct events *e, const char *fmt, ...)
@@ -524,6 +524,11 @@ int events_open(struct events *e, struct compile *c, const char *file)
 	rc = slurp(c->a, fd, EVENTS_MAX, &e->text, &e->n);
 	if (fd != STDIN_FILENO)
 		close(fd);
+	if (rc == -EFBIG) {
+		wrong(e, "this is longer than %d GiB, which is the most that a "
+		      "file of events can have", EVENTS_MAX >> 30);
+		return 1;
+	}
 	if (rc)
 		return rc;
 	/* A NUL would end a line early, in silence. */
