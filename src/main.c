@@ -48,7 +48,7 @@ struct passes {
 /* --- sources ------------------------------------------------------------- */
 
 /*
- * A longer script is none: tally /dev/zero would take all memory. 4 MiB are
+ * A longer script is none: yes | tally - would take all memory. 4 MiB are
  * 100,000 lines or more, which take a second to compile; of nothing but short
  * statements they take five.
  */
@@ -471,8 +471,27 @@ static int do_job(struct passes *p)
 	case JOB_HELP:
 		options_help(stdout);
 		return EXIT_OK;
+	case JOB_NOTHING:
+		return EXIT_OK;
 	}
 	return EXIT_BUG;
+}
+
+/*
+ * -o without a run: what passes and lists print goes there, in place of what
+ * the script would print. 0, or the exit status after the message.
+ */
+static int redirect(const struct options *o)
+{
+	const char *path = o->run.output;
+
+	if (!path || (o->job == JOB_SCRIPT && last_pass(o) == 5))
+		return 0;
+	if (freopen(path, "we", stdout))
+		return 0;
+	fprintf(stderr, "ERROR: cannot write '%s': %s\n", path,
+		strerror(errno));
+	return EXIT_FAILED;
 }
 
 /*
@@ -528,11 +547,13 @@ int main(int argc, char **argv)
 		for (i = 0; i < o.notes.n; i++)
 			fprintf(stderr, "note: %s\n", o.notes.v[i]);
 	if (!rc)
-		/*
-		 * Whatever was not printed by the passes: options that are
-		 * wrong, notes.
-		 */
+		rc = redirect(&o);
+	if (!rc)
 		rc = do_job(&p);
+	/*
+	 * Whatever was not printed by the passes: options that are wrong,
+	 * notes.
+	 */
 	diags_print(c->diag, stderr, &o.style);
 	types_close(c);
 	compile_free(c);

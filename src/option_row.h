@@ -20,7 +20,9 @@ struct option_row {
 	/* arg: as help shows it, "[...]" when it may be left out */
 	const char *long_name, *arg, *help;
 	enum action action;
-	size_t offset; /* FLAG, TEXT: in struct options; SETTING: in settings */
+	/* FLAG, TEXT: in struct options; SETTING: in settings; ACCEPT: 1 when a
+	 * script is not needed beside it */
+	size_t offset;
 	int (*call)(struct options *o, const char *arg);
 };
 

@@ -349,9 +349,16 @@ int opt_dump(struct options *o, const char *arg)
 	}
 }
 
-/* The last one wins: --help --version shows the version. */
+/*
+ * The last one wins: --help --version shows the version. But of two lists half
+ * the answer would be missing.
+ */
 static int set_job(struct options *o, enum job job, const char *arg)
 {
+	bool lists = job == JOB_LIST || job == JOB_LIST_VARS;
+
+	if (lists && (o->job == JOB_LIST || o->job == JOB_LIST_VARS))
+		return opt_wrong("Only one -l or -L can be given.");
 	o->job = job;
 	o->job_arg = arg;
 	return 0;

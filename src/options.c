@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/settings.h"
 #include "option_row.h"
@@ -35,7 +36,7 @@ int options_usage(void)
 #define WHERE_TEXT(w) .offset = offsetof(struct options, w)
 #define WHERE_SETTING(w) .offset = offsetof(struct settings, w)
 #define WHERE_CALL(w) .call = opt_##w
-#define WHERE_ACCEPT(w) .offset = 0
+#define WHERE_ACCEPT(w) .offset = w
 #define WHERE_REFUSE(w) .offset = 0
 
 const struct option_row option_rows[] = {
@@ -75,6 +76,7 @@ static int apply(struct options *o, const struct option_row *row,
 	 */
 	case ACT_ACCEPT:
 		vec_push(o->c->a, &o->notes, row->help);
+		o->needs_none |= row->offset == 1;
 		return 0;
 	/*
 	 * Refused with the reason, instead of doing something else in silence.
@@ -185,6 +187,41 @@ static void make_getopt(char *shorts, struct option *longs)
 	shorts[ns] = 0;
 }
 
+/* Is it one file? Devices may be named twice. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (!a || !b)
+		return false;
+	if (stat(a, &sa) || stat(b, &sb))
+		return !strcmp(a, b);
+	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+/* What is written must not take the place of what is read, or of the other. */
+static int check_files(const struct options *o)
+{
+	const struct run_options *r = &o->run;
+	const struct {
+		const char *a, *b, *what;
+	} pairs[] = {
+		{ r->output, r->snapshot, "-o and --snapshot" },
+		{ r->output, o->file, "-o and the script" },
+		{ r->output, r->events, "-o and --events" },
+		{ r->snapshot, o->file, "--snapshot and the script" },
+		{ r->snapshot, r->events, "--snapshot and --events" },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (same_file(pairs[i].a, pairs[i].b))
+			return opt_wrong("%s are the same file: '%s'.",
+					 pairs[i].what, pairs[i].a);
+	return 0;
+}
+
 /* Combinations that make no sense. */
 static int check(struct options *o)
 {
@@ -200,11 +237,18 @@ static int check(struct options *o)
 		return opt_wrong("-S requires an output file (-o).");
 	if (o->run.events && o->run.cmd)
 		return opt_wrong("Cannot specify both -c and --events.");
+	/* In whatever order the two are given. */
+	if (o->run.events)
+		o->c->set.runtime = RUNTIME_VM;
+	/* A wrapper may clear the cache, which there is not, before it runs. */
+	if (o->job == JOB_SCRIPT && !o->script && !o->file && !o->extra.n &&
+	    o->needs_none)
+		o->job = JOB_NOTHING;
 	if (o->job == JOB_SCRIPT && !o->script && !o->file) {
 		fputs("A script must be specified.\n", stderr);
 		return options_usage();
 	}
-	return 0;
+	return check_files(o);
 }
 
 /*

@@ -19,6 +19,7 @@ enum job {
 	JOB_INFO,
 	JOB_VERSION,
 	JOB_HELP,
+	JOB_NOTHING,	      /* --clean-cache alone: there is no cache */
 };
 
 /* --dump, as bits: several can be asked for at once. */
@@ -34,6 +35,7 @@ struct options {
 	unsigned dump;		/* bits of enum dump */
 	int last_pass;		/* 1 to 5 */
 	bool pass_given; /* by -p, not by --dump */
+	bool needs_none; /* by --clean-cache: a script may be missing */
 	const char *script;	/* -e */
 	const char *file;	/* path, or "-" */
 	VEC(const char *) extra; /* -E */

@@ -181,6 +181,8 @@ int result_check(const struct session *s)
 
 	if (!path)
 		return 0;
+	if (!*path)
+		return -ENOENT;
 	there = !stat(path, &st);
 	if (there && S_ISDIR(st.st_mode))
 		return -EISDIR;

@@ -31,6 +31,13 @@ try --prologue-searching=blah x.stp
 try -s 0 x.stp
 try --suppress-time-limits x.stp
 try -l 'timer.*' -p 2
+try -l begin -L end
+echo 'probe begin { exit() }' >$TMP/same.stp
+cd $TMP
+try -o ./same.stp same.stp
+try --snapshot= same.stp
+try -o no/such -p1 same.stp
+try -o x --snapshot x same.stp
 try -i
 try --remote=host x.stp
 try -r 4.1 x.stp
@@ -39,4 +46,18 @@ try --explain NOTHING
 # Fine, and -w leaves nothing that -W could make an error.
 tally -P --prologue-searching=never -m x_1 -w -W -p2 \
 	-e 'global unused probe begin { exit() }' >/dev/null && echo fine
+
+# Nothing wrong: no script is needed, or what passes and lists print is kept.
+try --clean-cache
+try --clean-cache -v
+try -o kept -p1 same.stp
+cat kept
+try -o kept -l begin
+cat kept
+# Events are replayed whatever runtime is named, before or after.
+echo '1ms kernel.trace("sys_enter") pid=3' >events
+script='global s probe kernel.trace("sys_enter") { s <<< 1 }
+	probe end { println(@count(s)) }'
+try --events=events --runtime=bpf -e "$script"
+try --runtime=bpf --events=events -e "$script"
 exit 0
