@@ -6,9 +6,23 @@
 
 enum { UNBOUND = UINT32_MAX };
 
-void asm_init(struct assembler *as, struct arena *a)
+void asm_init(struct assembler *as)
 {
-	*as = (struct assembler){.a = a, .loc = UINT32_MAX};
+	*as = (struct assembler){.a = arena_new(), .loc = UINT32_MAX};
+}
+
+void asm_reserve(struct assembler *as, unsigned ninsns)
+{
+	assert(!as->insns.n);
+	as->insns.v = arena_array(as->a, struct bpf_insn, ninsns);
+	as->locs.v = arena_array(as->a, uint32_t, ninsns);
+	as->insns.cap = as->locs.cap = ninsns;
+}
+
+void asm_free(struct assembler *as)
+{
+	arena_free(as->a);
+	as->a = NULL;
 }
 
 static struct bpf_insn *add(struct assembler *as, int code, int dst, int src,
@@ -22,6 +36,11 @@ static struct bpf_insn *add(struct assembler *as, int code, int dst, int src,
 		.imm = imm,
 	};
 
+	if (as->counting) {
+		as->insns.n++;
+		as->last = in;
+		return &as->last;
+	}
 	vec_push(as->a, &as->insns, in);
 	vec_push(as->a, &as->locs, as->loc);
 	return &as->insns.v[as->insns.n - 1];
@@ -43,7 +62,8 @@ static void fix(struct assembler *as, unsigned label, bool func)
 {
 	struct asm_fixup f = {as->insns.n, label, func};
 
-	vec_push(as->a, &as->fixups, f);
+	if (!as->counting)
+		vec_push(as->a, &as->fixups, f);
 }
 
 void asm_entry(struct assembler *as, unsigned label)
@@ -197,7 +217,8 @@ static void relocate(struct assembler *as, enum reloc_kind kind, uint32_t map,
 {
 	struct reloc r = {as->insns.n, kind, map, off, func};
 
-	vec_push(as->a, &as->relocs, r);
+	if (!as->counting)
+		vec_push(as->a, &as->relocs, r);
 }
 
 void asm_map(struct assembler *as, int dst, uint32_t map)

@@ -29,6 +29,8 @@ struct assembler {
 	/* ascending by instruction, as they are made */
 	VEC(struct reloc) relocs;
 	VEC(unsigned) entries; /* labels that are entered from outside */
+	bool counting;	    /* a dry run: insns.n counts, nothing is kept */
+	struct bpf_insn last; /* of a dry run */
 	uint32_t loc;	    /* of the instructions being made */
 	uint32_t written;   /* bit per register, since it was cleared */
 	bool long_jumps;    /* the machine has jumps of 32 bits: the host */
@@ -36,9 +38,13 @@ struct assembler {
 };
 
 /*
- * Everything grows in the arena; UINT32_MAX as loc until the first statement.
+ * Everything grows in an arena of its own, which asm_free() ends: what is kept
+ * is copied before. UINT32_MAX as loc until the first statement.
  */
-void asm_init(struct assembler *as, struct arena *a);
+void asm_init(struct assembler *as);
+void asm_free(struct assembler *as);
+/* Room for so many; a guess that is wrong costs time only. */
+void asm_reserve(struct assembler *as, unsigned ninsns);
 /*
  * A label is an index that goes with the assembler; it is bound once, at the
  * place where the next instruction will be.
@@ -50,9 +56,10 @@ void asm_entry(struct assembler *as, unsigned label);
 /*
  * layout.c: leaves out what cannot be reached, then patches all jumps; all
  * labels that are used must be bound. Labels move with their instructions;
- * far_jump is set where a jump does not reach its target.
+ * far_jump is set where a jump does not reach its target. Instructions and
+ * their places are in `a` from then on.
  */
-void asm_finish(struct assembler *as);
+void asm_finish(struct assembler *as, struct arena *a);
 
 /*
  * dst = src; dst = imm (one or two instructions). imm needs the two-word form

@@ -91,6 +91,7 @@ struct emit {
 	struct code *code;
 	struct assembler *as;
 	struct root *root;
+	uint32_t ninsns; /* of the dry run */
 	/* kernel: else host; dry: nothing is kept; body: of a loop; branchy:
 	 * with many comparisons */
 	bool kernel, dry, body, branchy;

@@ -194,9 +194,12 @@ static void dry_run(struct emit *e)
 	e->tmp_kind = HOME_FRAME;
 	e->tmp_max = e->f->kind == IR_FUNCTION && !e->kernel ? PROLOGUE_TMP : 0;
 	e->dry = true;
-	asm_init(&scrap, a);
+	asm_init(&scrap);
+	scrap.counting = true;
 	lower(e, &scrap);
 	e->dry = false;
+	e->ninsns = scrap.insns.n;
+	asm_free(&scrap);
 	memset(e->homes, 0, sizeof(*e->homes) * (e->nregs + PS_MAX));
 }
 
@@ -410,9 +413,9 @@ static const struct ir_func *handler_of(const struct ir_func *f)
 }
 
 /* Its start is a label until the instructions have their places. */
-static void start_subprog(struct code *code, struct assembler *as,
-			  const struct ir_func *f, const char *name,
-			  uint32_t frame)
+static void start_subprog(struct compile *c, struct code *code,
+			  struct assembler *as, const struct ir_func *f,
+			  const char *name, uint32_t frame)
 {
 	struct subprog s = {
 		.start = asm_label(as),
@@ -422,7 +425,7 @@ static void start_subprog(struct code *code, struct assembler *as,
 	};
 
 	asm_bind(as, s.start);
-	vec_push(as->a, &code->subprogs, s);
+	vec_push(c->a, &code->subprogs, s);
 }
 
 /* Labels become instructions; a subprogram that nothing calls has none. */
@@ -445,17 +448,19 @@ static void place_entries(struct code *code, const struct assembler *as)
 	code->subprogs.n = kept;
 }
 
-/* The arena's arrays change their owner: nothing is copied. */
-static void take(struct code *code, struct assembler *as)
+/* What is kept of the assembler, which held several times as much. */
+static void take(struct compile *c, struct code *code, struct assembler *as)
 {
-	asm_finish(as);
+	asm_finish(as, c->a);
 	place_entries(code, as);
-	code->insns = as->insns.v;
 	code->ninsns = as->insns.n;
+	code->insns = as->insns.v;
 	code->loc = as->locs.v;
-	code->relocs.v = as->relocs.v;
-	code->relocs.n = as->relocs.n;
-	code->relocs.cap = as->relocs.cap;
+	code->relocs.v = arena_grow(c->a, as->relocs.v,
+				    as->relocs.n * sizeof(*code->relocs.v),
+				    (as->relocs.n + 1) *
+				    sizeof(*code->relocs.v));
+	code->relocs.n = code->relocs.cap = as->relocs.n;
 }
 
 static void check_length(struct gen *g, struct code *code,
@@ -519,11 +524,11 @@ static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
 
 	u->e.as = as;
 	for (unsigned i = 0; i < u->e.root->evicts.n; i++) {
-		start_subprog(code, as, u->e.f, "evict", EVICT_FRAME);
+		start_subprog(u->e.c, code, as, u->e.f, "evict", EVICT_FRAME);
 		isel_evict(&u->e, &u->e.root->evicts.v[i]);
 	}
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		start_subprog(code, as, u->e.f, parts[i].name,
+		start_subprog(u->e.c, code, as, u->e.f, parts[i].name,
 			      EVICT_FRAME);
 		parts[i].make(&u->e);
 	}
@@ -535,7 +540,7 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	const struct ir_func *f = units->e.f;
 	struct assembler as;
 
-	asm_init(&as, g->c->a);
+	asm_init(&as);
 	/*
 	 * Labels exist before the first instruction: a handler calls bodies
 	 * that come behind it.
@@ -552,23 +557,24 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		if (u->e.body)
 			resolve_shared(u, r);
 		asm_bind(&as, r->labels[u->e.f->index]);
-		start_subprog(code, &as, u->e.f, u->e.f->name, u->e.frame);
+		start_subprog(g->c, code, &as, u->e.f, u->e.f->name, u->e.frame);
 		lower(&u->e, &as);
 	}
 	if (r->slow_lock_used) {
 		units->e.as = &as;
-		start_subprog(code, &as, f, "lock_slow", LOCK_FRAME);
+		start_subprog(g->c, code, &as, f, "lock_slow", LOCK_FRAME);
 		code->subprogs.v[code->subprogs.n - 1].nparams = 3;
 		isel_slow_lock(&units->e);
 		if (isel_lock_spins(&units->e)) {
-			start_subprog(code, &as, f, "lock_spin", SPIN_FRAME);
+			start_subprog(g->c, code, &as, f, "lock_spin", SPIN_FRAME);
 			isel_slow_lock_body(&units->e);
 		}
 	}
 	if (r->evict_used)
 		emit_evict(units, code, &as);
-	take(code, &as);
+	take(g->c, code, &as);
 	check_length(g, code, &as);
+	asm_free(&as);
 }
 
 /* Of a handler that was laid out and waits to be lowered; NULL units: it was
@@ -644,12 +650,15 @@ static void compile_host(struct gen *g, struct ir_func *f, struct code *code)
 		return;
 	}
 	code->frame = e->frame;
-	asm_init(&as, g->c->a);
+	asm_init(&as);
+	/* Values that found no register cost a little more than was counted. */
+	asm_reserve(&as, e->ninsns + e->ninsns / 4 + 64);
 	as.long_jumps = true;
-	start_subprog(code, &as, f, f->name, e->frame);
+	start_subprog(g->c, code, &as, f, f->name, e->frame);
 	lower(e, &as);
-	take(code, &as);
+	take(g->c, code, &as);
 	check_length(g, code, &as);
+	asm_free(&as);
 }
 
 static void list_bodies(struct gen *g)

@@ -18,7 +18,9 @@ struct layout {
 	uint8_t *len;	   /* by instruction: how many become of it */
 	uint8_t *is_far; /* its jump does not fit 16 bits */
 	uint32_t *pos;	   /* by instruction: where it goes; one more */
-	uint32_t *stack, depth; /* of instructions still to be followed from */
+	/* of instructions still to be followed from, in the memory of pos, which
+	 * is not needed before all are found */
+	uint32_t *stack, depth;
 };
 
 /* len 0 means not reached, until the long forms are known. */
@@ -128,13 +130,12 @@ static uint32_t move_far(struct layout *l, uint32_t i, struct bpf_insn *to)
 	return n;
 }
 
-static void move_all(struct layout *l)
+static void move_all(struct layout *l, struct arena *a)
 {
 	struct assembler *as = l->as;
 	uint32_t n = l->pos[as->insns.n];
-	struct bpf_insn *insns = arena_array(as->a, struct bpf_insn, n + 1);
-	uint32_t *locs = arena_array(as->a, uint32_t, n + 1);
-
+	struct bpf_insn *insns = arena_array(a, struct bpf_insn, n + 1);
+	uint32_t *locs = arena_array(a, uint32_t, n + 1);
 	for (uint32_t i = 0; i < as->insns.n; i++) {
 		uint32_t to = l->pos[i];
 
@@ -185,17 +186,19 @@ static void follow(struct layout *l)
 }
 
 /* Arrays are by instruction, with one more for the end. */
-void asm_finish(struct assembler *as)
+void asm_finish(struct assembler *as, struct arena *a)
 {
+	struct arena *tmp = arena_new();
 	uint32_t n = as->insns.n;
 	struct layout l = {
 		.as = as,
-		.target = arena_array(as->a, uint32_t, n + 1),
-		.len = arena_alloc(as->a, n + 1),
-		.is_far = arena_alloc(as->a, n + 1),
-		.pos = arena_array(as->a, uint32_t, n + 1),
-		.stack = arena_array(as->a, uint32_t, n + 1),
+		.target = arena_array(tmp, uint32_t, n + 1),
+		.len = arena_alloc(tmp, n + 1),
+		.is_far = arena_alloc(tmp, n + 1),
+		.pos = arena_array(tmp, uint32_t, n + 1),
 	};
+
+	l.stack = l.pos;
 
 	/* UNBOUND in every word */
 	memset(l.target, 0xff, (n + 1) * sizeof(*l.target));
@@ -208,6 +211,7 @@ void asm_finish(struct assembler *as)
 	}
 	reach_all(&l);
 	place_all(&l);
-	move_all(&l);
+	move_all(&l, a);
 	follow(&l);
+	arena_free(tmp);
 }

@@ -308,7 +308,7 @@ static void find_heavy(struct live *l, struct emit *e, struct arena *a)
 /* Three walks: who leaves a block, use and definition by block, positions. */
 struct live *live_find(struct emit *e)
 {
-	struct arena *a = e->c->a;
+	struct arena *a = e->c->a, *tmp = arena_new();
 	struct live *l = arena_new_of(a, struct live);
 	struct flow w = {.e = e, .l = l};
 	struct site p = {0};
@@ -316,10 +316,10 @@ struct live *live_find(struct emit *e)
 
 	l->n = e->nregs + PS_MAX;
 	l->iv = arena_array(a, struct interval, l->n);
-	w.bit = arena_array(a, uint32_t, l->n);
-	p.seen_block = arena_array(a, uint32_t, l->n);
-	w.first = arena_array(a, uint32_t, e->f->nblocks + 1);
-	w.last = arena_array(a, uint32_t, e->f->nblocks + 1);
+	w.bit = arena_array(tmp, uint32_t, l->n);
+	p.seen_block = arena_array(tmp, uint32_t, l->n);
+	w.first = arena_array(tmp, uint32_t, e->f->nblocks + 1);
+	w.last = arena_array(tmp, uint32_t, e->f->nblocks + 1);
 	for (uint32_t r = 0; r < l->n; r++) {
 		l->iv[r] = (struct interval){.reg = r, .start = UINT32_MAX,
 					     .hint = UINT32_MAX, .phys = -1};
@@ -327,17 +327,18 @@ struct live *live_find(struct emit *e)
 		p.seen_block[r] = LOCAL;
 	}
 	walk(&w, classify, &p);
-	number_bits(&w, a);
+	number_bits(&w, tmp);
 	cells = (size_t)e->f->nblocks * w.words + 1;
-	w.use = arena_array(a, uint64_t, cells);
-	w.def = arena_array(a, uint64_t, cells);
-	w.in = arena_array(a, uint64_t, cells);
+	w.use = arena_array(tmp, uint64_t, cells);
+	w.def = arena_array(tmp, uint64_t, cells);
+	w.in = arena_array(tmp, uint64_t, cells);
 	walk(&w, use_def, &p);
-	solve(&w, a);
+	solve(&w, tmp);
 	walk(&w, touch, &p);
-	across_blocks(&w, a);
+	across_blocks(&w, tmp);
 	from_prologue(&w, a);
 	hints(&w);
 	find_heavy(l, e, a);
+	arena_free(tmp);
 	return l;
 }

@@ -295,15 +295,18 @@ const char *ir_check(struct compile *c, const struct ir *ir,
 		     const struct ir_func *f)
 {
 	struct check k = {.c = c, .ir = ir, .f = f};
+	struct arena *tmp;
 
 	if (!f->blocks)
 		return arena_printf(c->a, "%s: no blocks", f->name);
-	k.at = arena_array(c->a, const struct ir_block *, f->nblocks + 1);
-	for (const struct ir_block *b = f->blocks; b; b = b->next) {
+	tmp = arena_new();
+	k.at = arena_array(tmp, const struct ir_block *, f->nblocks + 1);
+	for (const struct ir_block *b = f->blocks; b && !k.wrong; b = b->next) {
 		if (b->id >= f->nblocks || k.at[b->id])
-			return arena_printf(c->a, "%s: blocks are not numbered",
-					    f->name);
-		k.at[b->id] = b;
+			k.wrong = arena_printf(c->a, "%s: blocks are not "
+					       "numbered", f->name);
+		else
+			k.at[b->id] = b;
 	}
 	for (struct ir_block *b = f->blocks; b && !k.wrong; b = b->next) {
 		if (!b->first)
@@ -319,5 +322,6 @@ const char *ir_check(struct compile *c, const struct ir *ir,
 	}
 	if (!k.wrong && !ir_is_huge(f))
 		check_registers(&k);
+	arena_free(tmp);
 	return k.wrong;
 }

@@ -39,6 +39,7 @@ struct expand {
 	probe_list *out;
 	const char *derivation; /* of probes without aliases */
 	bool gave_up; /* reported: no more of it */
+	bool body_used; /* a probe has decl's own body: others get copies */
 	/* process("PATH").begin and the like, while their points are made. */
 	const struct point *of_program;
 	struct node *filter; /* is it this program's? */
@@ -303,8 +304,16 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	struct written w = {.handler = x->decl->body};
 	unsigned n = 0;
 
-	if (!link && !x->filter)
-		return node_clone(c->a, x->decl->body);
+	if (!link && !x->filter) {
+		/*
+		 * No pass has changed it yet: all probes of a declaration are
+		 * made before the first one is resolved.
+		 */
+		if (x->body_used)
+			return node_clone(c->a, x->decl->body);
+		x->body_used = true;
+		return x->decl->body;
+	}
 	body = node_new(c->a, N_BLOCK, x->decl->body->span);
 	add_block(c, body, x->filter);
 	for (l = link; l; l = l->from) {
