@@ -89,6 +89,7 @@ struct code {
 	uint32_t frame;	      /* deepest stack in bytes */
 	/* a scratch slot of the row; this CPU's row */
 	bool needs_scratch, needs_row;
+	uint32_t sends;	      /* kernel: bits of enum record_kind */
 	const char *limit;    /* NULL, or what is exceeded, already reported */
 };
 

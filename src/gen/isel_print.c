@@ -23,6 +23,7 @@ void isel_reserve(struct emit *e, uint16_t kind, uint32_t id, uint32_t payload,
 	int64_t word = head.kind | (int64_t)head.probe << 16 |
 		       (int64_t)((uint64_t)head.id << 32);
 
+	e->code->sends |= 1u << kind;
 	*ret_full = asm_label(e->as);
 	asm_map(e->as, R1, MAP_RING);
 	/* records of 8-byte words keep the next one aligned */

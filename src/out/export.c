@@ -157,6 +157,28 @@ static void write_agg(struct json *j, const struct snap_agg *agg)
 	json_end_object(j);
 }
 
+static void write_times(struct json *j, const struct export_end *end)
+{
+	unsigned i;
+
+	json_key(j, "times");
+	json_array(j);
+	for (i = 0; i < end->times.n; i++) {
+		const struct export_time *t = &end->times.v[i];
+
+		json_object(j);
+		json_key(j, "probe");
+		json_strz(j, t->probe);
+		member(j, "index", t->index);
+		member(j, "count", t->n);
+		member(j, "min_ns", t->least);
+		member(j, "avg_ns", t->sum / t->n);
+		member(j, "max_ns", t->most);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 void export_json(const struct snapshot *s, const struct export_end *end,
 		 FILE *f)
 {
@@ -177,6 +199,8 @@ void export_json(const struct snapshot *s, const struct export_end *end,
 		write_agg(&j, &s->aggs.v[i]);
 	json_end_array(&j);
 	snapshot_write_ledger(&j, s);
+	if (end->timed)
+		write_times(&j, end);
 	json_end_object(&j);
 	fputc('\n', f);
 }

@@ -8,10 +8,20 @@
 
 #include "out/snapshot.h"
 
+/* What the handler of a probe cost, in nanoseconds (-t). */
+struct export_time {
+	const char *probe;
+	unsigned index; /* of the probe in the script, as in -t's report */
+	uint64_t n; /* how often it was timed, not 0 */
+	uint64_t least, sum, most;
+};
+
 /* How a run ended. */
 struct export_end {
 	uint64_t errors, skipped; /* script errors; handlers that did not run */
 	int status; /* the exit status so far */
+	bool timed; /* -t: times has what was timed */
+	VEC(struct export_time) times;
 };
 
 /*

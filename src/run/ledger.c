@@ -178,8 +178,27 @@ static void report_late(struct session *s, const struct kern_prog *k)
 		     "counted there: %s", k->probe->pp, list);
 }
 
+/*
+ * What did not fit the event buffer. The programs count it as one, so where a
+ * handler sends both, either may be what is missing.
+ */
+static const char *unsent(const struct code *code)
+{
+	if (!(code->sends & 1u << REC_RESUME))
+		return "had no room in the event buffer for what they print "
+		       "(-s MIB makes it larger)";
+	if (!(code->sends & 1u << REC_PRINT))
+		return "were not done to their end: the event buffer had no "
+		       "room to hand their rest to tally (-s MIB makes it "
+		       "larger)";
+	return "had no room in the event buffer for what they print, or for "
+	       "handing their rest to tally: then it was not done (-s MIB "
+	       "makes it larger)";
+}
+
 /* Why events of this probe are not in the results, or "". */
-static void causes(const struct ledger_row *r, char *buf, size_t size)
+static void causes(const struct ledger_row *r, const struct code *code,
+		   char *buf, size_t size)
 {
 	buf[0] = 0;
 	say(buf, size, r->misses, r->probe->family->due ?
@@ -193,8 +212,7 @@ static void causes(const struct ledger_row *r, char *buf, size_t size)
 	    "script on that CPU");
 	say(buf, size, r->n.unplaced, "samples may be missing in a @min, @max "
 	    "or distinct count that all CPUs raised at once");
-	say(buf, size, r->n.ring_full, "had no room in the event buffer for "
-	    "what they print (-s MIB makes it larger)");
+	say(buf, size, r->n.ring_full, unsent(code));
 }
 
 /* The line that the reference prints for -t, with ours in it. */
@@ -318,7 +336,7 @@ void ledger_report(struct session *s)
 	uint64_t nested = 0;
 	bool all = s->c->set.timing || s->o->verbose, lost = false;
 	struct ledger_row r;
-	char why[512];
+	char why[768];
 	unsigned i;
 
 	if (all)
@@ -354,7 +372,7 @@ void ledger_report(struct session *s)
 		lost = true;
 		if (s->o->no_warnings)
 			continue;
-		causes(&r, why, sizeof(why));
+		causes(&r, s->kernel_code[i], why, sizeof(why));
 		session_note(s, "WARNING: probe %s: of %" PRIu64 " events, %s",
 			     r.probe->pp, r.n.hits + r.misses, why);
 	}

@@ -233,9 +233,28 @@ static void write_snapshot(struct session *s, const struct snapshot *snap)
 	failed(s, err);
 }
 
+/* Of all handlers that were timed, in the kernel and in tally. */
+static void take_times(struct session *s, struct export_end *end)
+{
+	struct ledger_row r;
+	unsigned i;
+
+	end->timed = s->c->set.timing;
+	for (i = 0; end->timed && i < s->prog->probes.n; i++) {
+		if (!s->kernel_code[i] && !s->host_code[i])
+			continue;
+		ledger_read(s, s->prog->probes.v[i], &r);
+		if (r.t.n)
+			vec_push(s->c->a, &end->times, ((struct export_time){
+				.probe = r.probe->pp, .index = r.probe->index,
+				.n = r.t.n, .least = ~r.t.least_inv,
+				.sum = r.t.ns, .most = r.t.most }));
+	}
+}
+
 static void write_format(struct session *s, const struct snapshot *snap)
 {
-	const struct export_end end = {
+	struct export_end end = {
 		.errors = s->errors, .skipped = s->skipped,
 		.status = s->status,
 	};
@@ -245,6 +264,7 @@ static void write_format(struct session *s, const struct snapshot *snap)
 
 	if (!f)
 		return;
+	take_times(s, &end);
 	if (s->o->format == FORMAT_JSON)
 		export_json(snap, &end, f);
 	else
