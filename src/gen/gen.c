@@ -566,7 +566,8 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		code->subprogs.v[code->subprogs.n - 1].nparams = 3;
 		isel_slow_lock(&units->e);
 		if (isel_lock_spins(&units->e)) {
-			start_subprog(g->c, code, &as, f, "lock_spin", SPIN_FRAME);
+			start_subprog(g->c, code, &as, f, "lock_spin",
+				      SPIN_FRAME);
 			isel_slow_lock_body(&units->e);
 		}
 	}
