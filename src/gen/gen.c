@@ -557,7 +557,8 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		if (u->e.body)
 			resolve_shared(u, r);
 		asm_bind(&as, r->labels[u->e.f->index]);
-		start_subprog(g->c, code, &as, u->e.f, u->e.f->name, u->e.frame);
+		start_subprog(g->c, code, &as, u->e.f, u->e.f->name,
+			      u->e.frame);
 		lower(&u->e, &as);
 	}
 	if (r->slow_lock_used) {

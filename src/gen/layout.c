@@ -18,8 +18,8 @@ struct layout {
 	uint8_t *len;	   /* by instruction: how many become of it */
 	uint8_t *is_far; /* its jump does not fit 16 bits */
 	uint32_t *pos;	   /* by instruction: where it goes; one more */
-	/* of instructions still to be followed from, in the memory of pos, which
-	 * is not needed before all are found */
+	/* of instructions still to be followed from, in the memory of pos,
+	 * which is not needed before all are found */
 	uint32_t *stack, depth;
 };
 
