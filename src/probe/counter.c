@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
+
 /* Its component process(...), with or without an argument; NULL: none. */
 static const struct literal *process_of(const struct match *m, bool *ret_is)
 {
@@ -19,6 +21,33 @@ static const struct literal *process_of(const struct match *m, bool *ret_is)
 			return m->arg[i];
 		}
 	return NULL;
+}
+
+/*
+ * An optional counter that cannot be had is not declared at all: a handler that
+ * reads it asks @defined(@perf("c")) first, where it would otherwise take
+ * zeroes for counts. Who may not count at all is told so when the run begins.
+ */
+static bool left_out(struct compile *c, const struct match *m,
+		     const struct probe *p)
+{
+	const char *why = NULL;
+	struct cpus online;
+	unsigned cpu = 0;
+	int fd;
+
+	if (!(m->point->optional || m->point->sufficient) ||
+	    c->set.runtime == RUNTIME_VM || !cpus_read("online", &online))
+		return false;
+	while (cpu < CPUS_MAX && !cpus_has(&online, cpu))
+		cpu++;
+	fd = counter_open(c, p, cpu, &why);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || fd == -EPERM || fd == -EACCES)
+		return false;
+	complain(c, COUNTER_LEFT_OUT, &m->point->span, p->counter, why);
+	return true;
 }
 
 static int expand_counter(struct compile *c, const struct match *m,
@@ -53,7 +82,8 @@ static int expand_counter(struct compile *c, const struct match *m,
 			  s->config == PERF_COUNT_SW_CONTEXT_SWITCHES ? -1 : 0;
 	p->place = PLACE_NEVER;
 	p->when = WHEN_NEVER;
-	vec_push(c->a, out, p);
+	if (!left_out(c, m, p))
+		vec_push(c->a, out, p);
 	return 0;
 }
 

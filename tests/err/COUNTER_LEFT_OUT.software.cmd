@@ -1,0 +1,18 @@
+# No kernel has this event; a handler asks whether the counter is there.
+set +e
+exec 2>&1
+tally -c 'work-faults 2 1 1' -e '
+probe perf.type(1).config(99).counter("none")? {}
+probe perf.sw.page_faults.counter("faults")? {}
+function none() { return @defined(@perf("none")) ? @perf("none") : -1 }
+global n
+probe process("work-faults").function("work_report") {
+	if (!n++) println(none(), " ", @perf("faults") > 0)
+}'
+echo "status $?"
+tally -p2 -e '
+probe perf.type(1).config(99).counter("none")? {}
+probe process("work-faults").function("work_report") {
+	println(@perf("none"))
+}'
+exit 0
