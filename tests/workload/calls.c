@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work-calls SYSCALL N THREADS [pin]: N calls of SYSCALL from each of THREADS
- * threads, started together; with "pin", thread i stays on the i-th CPU that
- * this process may use. The calls are made directly, so that libc neither
- * caches nor skips one. Prints nothing: a test counts what the kernel saw.
+ * work-calls SYSCALL N THREADS [pin] [FILE]: N calls of SYSCALL from each of
+ * THREADS threads, started together; with "pin", thread i stays on the i-th CPU
+ * that this process may use. The calls are made directly, so that libc neither
+ * caches nor skips one. Prints nothing: a test counts what the kernel saw. With
+ * FILE every thread begins again until FILE exists; the sum of the threads'
+ * rounds is then written into it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,11 +35,13 @@ struct work {
 	long n;
 	int cpu; /* -1: any */
 	pthread_barrier_t *start;
+	const char *until; /* the file that ends it, or NULL: one round */
+	long rounds;
 };
 
 static void *work(void *arg)
 {
-	const struct work *w = arg;
+	struct work *w = arg;
 	const struct call *c = w->call;
 
 	if (w->cpu >= 0) {
@@ -51,8 +55,11 @@ static void *work(void *arg)
 		}
 	}
 	pthread_barrier_wait(w->start);
-	for (long i = 0; i < w->n; i++)
-		syscall(c->number, c->arg[0], c->arg[1], 0);
+	do {
+		for (long i = 0; i < w->n; i++)
+			syscall(c->number, c->arg[0], c->arg[1], 0);
+		w->rounds++;
+	} while (w->until && access(w->until, F_OK));
 	return NULL;
 }
 
@@ -78,9 +85,23 @@ static const struct call *find_call(const char *name)
 
 enum { THREADS_MAX = 64 };
 
+/* 0, or 1 when the number of rounds cannot be told. */
+static int tell(const char *name, const struct work *w, int threads)
+{
+	long rounds = 0;
+	FILE *f = fopen(name, "w");
+	int bad;
+
+	for (int i = 0; i < threads; i++)
+		rounds += w[i].rounds;
+	bad = !f || fprintf(f, "%ld\n", rounds) < 0;
+	return (f && fclose(f)) || bad;
+}
+
 int main(int argc, char **argv)
 {
-	bool pin = argc == 5 && !strcmp(argv[4], "pin");
+	bool pin = argc > 4 && !strcmp(argv[4], "pin");
+	const char *until = argc > 4 + pin ? argv[4 + pin] : NULL;
 	const struct call *call = argc >= 4 ? find_call(argv[1]) : NULL;
 	int threads = argc >= 4 ? (int)strtol(argv[3], NULL, 10) : 0;
 	struct work w[THREADS_MAX];
@@ -89,8 +110,8 @@ int main(int argc, char **argv)
 	cpu_set_t set;
 
 	if (!call || threads < 1 || threads > THREADS_MAX) {
-		fputs("usage: work-calls SYSCALL N THREADS [pin]\nSYSCALL:",
-		      stderr);
+		fputs("usage: work-calls SYSCALL N THREADS [pin] [FILE]\n"
+		      "SYSCALL:", stderr);
 		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 			fprintf(stderr, " %s", calls[i].name);
 		fputc('\n', stderr);
@@ -102,7 +123,8 @@ int main(int argc, char **argv)
 		w[i] = (struct work){.call = call,
 				     .n = strtol(argv[2], NULL, 10),
 				     .cpu = pin ? nth_cpu(&set, i) : -1,
-				     .start = &start};
+				     .start = &start,
+				     .until = until};
 		errno = pthread_create(&id[i], NULL, work, &w[i]);
 		if (errno) {
 			perror("work-calls: pthread_create");
@@ -111,5 +133,5 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < threads; i++)
 		pthread_join(id[i], NULL);
-	return 0;
+	return until ? tell(until, w, threads) : 0;
 }

@@ -5,7 +5,7 @@
  * way to others now and then, so that they touch theirs on the same CPU
  * meanwhile. Round 0 also maps what the functions themselves need. At its end a
  * thread says several times what the kernel has counted of it: its switches and
- * its page faults.
+ * its page faults. All begin when all are there, and none ends before the last.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -45,6 +45,7 @@ PROBED void work_report(long switches, long faults)
 
 static struct {
 	int rounds, pages;
+	pthread_barrier_t all;
 } ask;
 
 static void *work(void *arg)
@@ -53,6 +54,7 @@ static void *work(void *arg)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page * pages;
 	struct rusage u;
 
+	pthread_barrier_wait(&ask.all);
 	for (int i = 0; i < ask.rounds; i++) {
 		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,6 +76,7 @@ static void *work(void *arg)
 		work_report(u.ru_nvcsw + u.ru_nivcsw,
 			    u.ru_minflt + u.ru_majflt);
 	}
+	pthread_barrier_wait(&ask.all);
 	return NULL;
 }
 
@@ -88,6 +91,7 @@ int main(int argc, char **argv)
 	}
 	ask.rounds = (int)strtol(argv[1], NULL, 10);
 	ask.pages = (int)strtol(argv[2], NULL, 10);
+	pthread_barrier_init(&ask.all, NULL, (unsigned)threads);
 	for (long i = 0; i < threads; i++)
 		if (pthread_create(&id[i], NULL, work, (void *)i))
 			return 1;

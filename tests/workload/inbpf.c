@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work-inbpf MS: spends its time inside the bpf system call, where the kernel
- * runs no programs of tracepoints, kprobes and perf events on that CPU.
+ * work-inbpf MS: spends so much time of a processor inside the bpf system call,
+ * where the kernel runs no programs of tracepoints, kprobes and perf events on
+ * that CPU.
  */
 #include <linux/bpf.h>
 #include <stdint.h>
@@ -14,11 +15,11 @@
 
 enum { VALUE = 32768 /* copied at each look-up, with programs off */ };
 
-static int64_t now_ms(void)
+static int64_t used_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 	attr.map_fd = (uint32_t)fd;
 	attr.key = (uintptr_t)&key;
 	attr.value = (uintptr_t)value;
-	for (end = now_ms() + strtol(argv[1], NULL, 10); now_ms() < end;)
+	for (end = used_ms() + strtol(argv[1], NULL, 10); used_ms() < end;)
 		syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
 	return 0;
 }

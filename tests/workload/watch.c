@@ -3,7 +3,7 @@
  * work-watch N [wait]: N writes to counter by each of two threads, N reads and
  * N writes of used, one thread after the other; pair is written once, word by
  * word. With "wait", a byte is read from standard input before and after.
- * Volatile: each is one access of memory.
+ * Each is one access of memory: compilers make one of a read and a write.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -22,8 +22,9 @@ static __attribute__((noinline)) void *work(void *arg)
 	long i = 0;
 
 again:
-	old = used;
-	used = old + 1;
+	__asm__ volatile("movw %1, %w0" : "=r"(old) : "m"(used));
+	old++;
+	__asm__ volatile("movw %w1, %0" : "=m"(used) : "r"(old));
 	counter = i;
 	if (++i < *n)
 		goto again;
