@@ -3,8 +3,10 @@
 see whether it is there: words, some with an argument after a colon."""
 
 import ctypes
+import mmap
 import os
 import shutil
+import tempfile
 
 
 def can_bpf():
@@ -29,6 +31,28 @@ def has_libdw(_):
     return True
 
 
+def written_bytes():
+    with open('/proc/self/io', encoding='ascii') as f:
+        return int(f.read().split('write_bytes:')[1].split()[0])
+
+
+def has_disk(_):
+    """Whether files for a time are on a disk: one that is written past the
+    cache goes to the block layer, which counts it."""
+    block = mmap.mmap(-1, 4096)
+    try:
+        before = written_bytes()
+        with tempfile.TemporaryDirectory() as tmp:
+            fd = os.open(tmp + '/x', os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+            try:
+                os.write(fd, block)
+            finally:
+                os.close(fd)
+        return written_bytes() > before
+    except OSError:
+        return False
+
+
 def file_check(path):
     return lambda arg: os.path.exists(path)
 
@@ -47,6 +71,7 @@ NEEDS = {
              'this kernel has no perf events'),
     'tracefs': (file_check('/sys/kernel/tracing/events'),
                 'tracefs is not mounted'),
+    'disk': (has_disk, 'temporary files are not on a disk'),
     'symbol': (has_symbol, 'no such kernel symbol'),
     'cmd': (shutil.which, 'no such command'),
     'file': (os.path.exists, 'no such file'),

@@ -1,8 +1,10 @@
 # Lines, ranges, distances, the nearest line; with the variables that are there.
+# Compilers have names of their own for long int.
 cd "$BUILD/tests"
 list() {
 	tally "$1" "process(\"./work-vars0\").$2" |
-		sed "s|$PWD|DIR|g; s|@[^\":]*/workload|@workload|g"
+		sed "s|$PWD|DIR|g; s|@[^\":]*/workload|@workload|g
+			s/:long\b\( int\)\?/:long int/g"
 }
 list -l 'statement("work@vars.c:40")'
 list -l 'statement("work@vars.c:37-41")'

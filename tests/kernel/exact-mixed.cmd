@@ -1,9 +1,11 @@
 # Raw tracepoint, user-space function, page faults and clock interrupts add to
 # the same aggregates from all CPUs while ten reports a second read and delete
-# them. All reports and the ledger add up to what happened. EXACT: times longer.
+# them. All reports and the ledger add up to what happened. The work lasts until
+# a clock has ticked, and then tells how much it was. EXACT: times longer.
 # -w: emulated clocks tick late.
 n=$((${EXACT:-1} * 20000))
-tally -w -c "work-mix $((4 * n)) $((n / 4)) $n 4" -e '
+cd "$TMP"
+tally -w -c "work-mix $((4 * n)) $((n / 4)) $n 4 stop" -e '
 global s, h, a, f, p, ticks, faults, ticked, faulted, seen_ticks, seen_faults
 global calls, hist, keyed, steps, sum
 probe kernel.trace("sys_enter") {
@@ -30,12 +32,26 @@ function report() {
 	seen_ticks += @count(p["tick"])
 	delete s; delete h; delete a; delete f; delete p
 }
-probe timer.ms(100) { report() }
+probe timer.ms(100) {
+	report()
+	if (ticks && !told++) system(": >stop")
+} global told
 probe end {
 	report()
-	n = $1
-	printf("calls %d %d %d\n", calls - 16 * n, hist - 16 * n, keyed - 16 * n)
-	printf("steps %d, sum %d\n", steps - n, sum - n * (n / 4 - 1) / 2)
-	printf("faults %d, enough %d\n", seen_faults - faults, faults >= 4 * n)
+	printf("%d %d %d\n", calls, hist, keyed)
+	printf("%d %d\n", steps, sum)
+	printf("%d %d\n", seen_faults - faults, faults)
 	printf("ticks %d, some %d\n", seen_ticks - ticks, ticks > 0)
-}' $n
+}' >out
+read -r rounds <stop
+{
+	read -r calls hist keyed
+	each=$((4 * n * rounds))
+	echo calls $((calls - each)) $((hist - each)) $((keyed - each))
+	read -r steps sum
+	each=$((n / 4 * rounds))
+	echo steps $((steps - each)), sum $((sum - each * (n / 4 - 1) / 2))
+	read -r missed faults
+	echo faults "$missed", enough $((faults >= n * rounds))
+	cat
+} <out

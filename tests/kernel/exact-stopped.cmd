@@ -1,7 +1,9 @@
 # tally is stopped for seconds while handlers go on: nothing is lost, since
-# what they add up stays in the kernel's maps. EXACT: times longer.
-n=$((${EXACT:-1} * 250000))
-tally -c "work-calls getppid $n 4 pin" -e '
+# what they add up stays in the kernel's maps. The work lasts until it was
+# stopped three times, with reports between. EXACT: times longer.
+n=$((${EXACT:-1} * 50000))
+cd "$TMP" && : >out
+tally -c "work-calls getppid $n 4 pin stop" -e '
 global s, a, sum, asum
 probe kernel.trace("sys_enter") {
 	if (pid() == target() && $id == 110) {
@@ -14,12 +16,23 @@ function report() {
 	foreach ([t, c] in a) asum += @count(a[t, c])
 	delete s; delete a
 }
-probe timer.ms(100) { report() }
-probe end { report(); printf("%d %d\n", sum - 4 * $1, asum - 4 * $1) }' $n &
+probe timer.ms(100) { report(); if (sum) println("report") }
+probe end { report(); printf("%d %d\n", sum, asum) }' >out &
+# Until it has made a report from now on.
+until_report() {
+	lines=$(wc -l <out)
+	until [ "$(wc -l <out)" -gt "$lines" ]; do sleep 0.1; done
+}
+until_report
 for i in 1 2 3; do
-	sleep 0.1
-	kill -STOP $! || break
+	kill -STOP $!
 	sleep 1
 	kill -CONT $!
-done 2>/dev/null
+	until_report
+done
+: >stop
 wait $!
+read -r rounds <stop
+tail -n 1 out | while read -r sum asum; do
+	echo $((sum - n * rounds)) $((asum - n * rounds))
+done

@@ -24,12 +24,7 @@ while [ $i -lt 4 ]; do
 	: >"$TMP/out"
 	tally -w -DMAXSKIPPED=1000000000 "$TMP/x.stp" >"$TMP/out" 2>/dev/null &
 	pid=$!
-	n=0
-	until grep -q running "$TMP/out" || [ $n = 100 ]; do
-		sleep 0.1
-		n=$((n + 1))
-	done
-	grep -q running "$TMP/out" || echo "it did not start"
+	until grep -q running "$TMP/out"; do sleep 0.1; done
 	sleep "0.0$((i * 3 + 1))"
 	kill -9 $pid
 	wait $pid 2>/dev/null || true
@@ -38,8 +33,8 @@ while [ $i -lt 4 ]; do
 	i=$((i + 1))
 done
 # All of it is still possible, and right.
-timeout 20 tally -w -DMAXSKIPPED=1000000000 -c 'work-mix 2000 2000 2000 4' \
+tally -w -DMAXSKIPPED=1000000000 -c 'work-mix 2000 2000 2000 4' \
 	"$TMP/x.stp" 2>/dev/null | grep -v running || true
-timeout 5 work-mix 2000 2000 2000 4 && echo "goes on"
+work-mix 2000 2000 2000 4 && echo "goes on"
 dmesg | tail -n +$((noise + 1)) | grep -E \
 	'lockup|LOCKUP|stall|blocked for more|BUG:|hung|deadlock' || true

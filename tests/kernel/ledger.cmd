@@ -11,18 +11,19 @@ grep -c 'hits: [0-9]*, handled: [0-9]*, nsecs: [0-9]*min/[0-9]*avg/[0-9]*max,' \
 grep -c 'contradict' "$TMP/err" || true
 sed -n 's/.*mix_step"), .*hits: \([0-9]*\), handled: \([0-9]*\).*/\1 \2/p' \
     "$TMP/err"
-# Nobody reads for a second: the buffer of 1 MiB is full then.
-mkfifo "$TMP/fifo"
-(sleep 1; cat) <"$TMP/fifo" >"$TMP/out" &
+# Nobody reads until the work is done: the buffer of 1 MiB is full then.
+cd "$TMP"
+mkfifo fifo
+(until [ -e done ]; do sleep 0.1; done; cat) <fifo >out &
 status=0
-tally --strict --format=json -s 1 -c 'work-calls getppid 50000 4' -e '
+tally --strict --format=json -s 1 -c 'work-calls getppid 50000 4; : >done' -e '
 probe kernel.trace("sys_enter") {
-	if (pid() == target() && $id == 110) printf("%s\n", execname())
-}' >"$TMP/fifo" 2>"$TMP/err" || status=$?
+	if (ppid() == target() && $id == 110) printf("%s\n", execname())
+}' >fifo 2>err || status=$?
 wait
 echo "status $status"
-sed -E 's/[0-9]+/N/g' "$TMP/err"
-python3 - "$TMP/out" <<'END'
+sed -E 's/[0-9]+/N/g' err
+python3 - out <<'END'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 text = ''.join(l['text'] for l in lines if l['type'] == 'text')

@@ -3,10 +3,10 @@
 work-faults 10000000 5 2 &
 work=$!
 trap 'kill $work' EXIT
-until readlink "/proc/$work/exe" | grep -q work-faults; do sleep 0.1; done
-tally -x $work -T 0.5 -e '
+until [ "$(ls "/proc/$work/task" | wc -l)" = 3 ]; do sleep 0.1; done
+tally -x $work -e '
 probe perf.sw.page_faults.process.counter("faults") {}
-global at, first, seen, not0, pairs, off
+global at, first, seen, not0, pairs, off, enough
 probe process("work-faults").function("work_before") {
 	at[tid()] = @perf("faults")
 	if (!([tid()] in first)) {
@@ -20,6 +20,9 @@ probe process("work-faults").function("work_after") {
 		next
 	pairs++
 	off += @perf("faults") - at[tid()] != int_arg(2)
+	# ten of each of the two threads
+	if (seen[tid()] == 13 && ++enough == 2)
+		exit()
 }
 probe end {
 	printf("%d %d %d\n", not0, pairs > 10, off)

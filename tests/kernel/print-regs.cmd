@@ -1,6 +1,6 @@
 # The registers at the entry of a function: seven lines of names and numbers, of
 # which register() gives the same.
-timeout 60 tally -c "work-watch 1" -e '
+tally -c "work-watch 1" -e '
     global n
     probe process("work-watch").function("work") {
         if (n++) next

@@ -5,7 +5,7 @@ exec 8<>$TMP/go
 work-watch-pie 50 wait <$TMP/go &
 pid=$!
 while [ "$(cat /proc/$pid/comm)" != work-watch-pie ]; do sleep 0.1; done
-timeout 60 tally -x $pid -e '
+tally -x $pid -e '
     global writes, started
     probe timer.ms(100) { if (!started++) system("echo >'$TMP'/go") }
     probe process.data("counter").write {
@@ -16,7 +16,7 @@ timeout 60 tally -x $pid -e '
     }'
 echo >&8
 wait $pid
-timeout 60 tally -c "work-watch 5" -e '
+tally -c "work-watch 5" -e '
     probe process.data("counter").write, process.data("counter").rw,
           process.data("pair").length(8).write, process.data("pair").length(4).rw,
           process.data("pair").length(2).rw { println("never") }' 2>&1 | head -3
