@@ -2,7 +2,7 @@
 # offline. CPU 1 comes during the run for the first time, CPU 3 comes back: what
 # threads do there then is counted as before.
 cpu=/sys/devices/system/cpu
-cd "$TMP"
+cd "$TMP" && : >out && : >err
 echo 0 >$cpu/cpu1/online
 tally -v --strict -e '
 probe perf.sw.page_faults.counter("faults") {}

@@ -10,15 +10,16 @@ do
 	sleep 0.1
 done
 nsenter -n -t $other tally -v -e '
-global ticks, told
+global ticks, told, seen
 probe timer.profile { ticks[cpu()] <<< 1 }
 probe timer.ms(100) { if (!told++) println("attached") }
-probe end { println("ticks on 3: ", @count(ticks[3]) > 0) }' >out 2>err &
+probe timer.ms(100) { if (@count(ticks[3]) && !seen++) println("ticks on 3") }
+' >out 2>err &
 job=$!
 until grep -q attached out; do sleep 0.1; done
 echo 1 >$cpu/cpu3/online
 until grep -q 'CPU 3 came.*profile' err; do sleep 0.1; done
-sleep 0.5
+until grep -q ticks out; do sleep 0.1; done
 kill $job
 wait $job
 kill $other
