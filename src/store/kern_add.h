@@ -16,13 +16,13 @@
 
 /* A map of plain_value with keys of key_size bytes (a multiple of 8). */
 struct kern_add {
+	struct mapped request;
 	struct hostprog add, set;
 };
 
 /*
  * Adds v to an element, or sets it (`set`); *ret_old, unless NULL, is what was
- * there. 0, -ENOENT: no such element, or -ENOTSUP: this kernel, or a key of
- * this length, has no way to.
+ * there. 0, -ENOENT: no such element, or -ENOTSUP: this kernel has no way to.
  */
 int kern_add_run(struct kern_add *a, int map_fd, const void *key,
 		 uint32_t key_size, bool set, int64_t v, int64_t *ret_old);

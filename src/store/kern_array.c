@@ -105,8 +105,7 @@ static int set_whole(struct store *s, unsigned g, const void *key,
 }
 
 /* Reads and overwrites: what programs add in between is lost. Only for kernels
- * that cannot run a program on request (before 5.14), and keys too long for
- * its stack. */
+ * that cannot run a program on request (before 5.10). */
 static int add_slowly(struct store *s, unsigned g, const void *key,
 		      int64_t delta, int64_t *ret_old)
 {
