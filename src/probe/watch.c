@@ -261,12 +261,28 @@ static const char *explain(struct compile *c, const struct watch *w, int err)
 				    "the kernel refuses a breakpoint at "
 				    "0x%" PRIx64,
 				    w->addr);
+	case -ENOSYS:
+		return "this kernel cannot keep a breakpoint to the threads "
+		       "of one process (since Linux 5.13)";
 	case -ESRCH:
 		return "the process has ended";
 	default:
 		return arena_printf(c->a, "hardware breakpoint: %s",
 				    strerror(-err));
 	}
+}
+
+/* Was it inherit_thread that the kernel did not know? */
+static bool takes_without(struct perf_event_attr attr, long tid)
+{
+	int fd;
+
+	attr.inherit_thread = 0;
+	fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /*
@@ -295,7 +311,11 @@ static int attach_threads(struct compile *c, struct perf_event_attr *attr,
 			fd = 0; /* has ended since the list was read */
 			continue;
 		}
-		fd = family_start_event(fd < 0 ? -errno : fd, prog_fd);
+		if (fd < 0)
+			fd = -errno;
+		if (fd == -EINVAL && takes_without(*attr, tid))
+			fd = -ENOSYS;
+		fd = family_start_event(fd, prog_fd);
 		on.fd = fd;
 		if (fd >= 0)
 			vec_push(c->a, &ret->on, on);

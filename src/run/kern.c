@@ -15,6 +15,8 @@
 
 /* --- opening ------------------------------------------------------------- */
 
+enum { KEY_BYTES = 512 /* most in older kernels: their BPF stack */ };
+
 /* Memory is the usual cause, so its size and what to change are said. */
 static int refuse_map(struct session *s, int err, unsigned map)
 {
@@ -25,8 +27,23 @@ static int refuse_map(struct session *s, int err, unsigned map)
 		privilege_explain(s, "make maps in the kernel");
 		return EXIT_REFUSED;
 	}
+	/* What all of a session stands on; found by its first maps. */
+	if (err == -EINVAL && map < MAP_FIRST_ARRAY) {
+		session_note(s, "ERROR: this kernel is too old: kernel probes "
+			     "need Linux 5.8 (%s are missing)",
+			     map == MAP_RING ? "ring buffers" : "mapped arrays");
+		session_note(s, "help: docs/kernels.md says what which kernel "
+			     "can do; tally --info asks this one");
+		return EXIT_REFUSED;
+	}
 	session_note(s, "ERROR: cannot make the kernel map of %s: %s",
 		     name ? name : "the globals", strerror(-err));
+	if (err == -E2BIG && p->maps.v[map].key_size > KEY_BYTES) {
+		session_note(s, "help: its keys have %u bytes, of which this "
+			     "kernel takes %d; shorten them: -DMAXSTRINGLEN=N",
+			     p->maps.v[map].key_size, KEY_BYTES);
+		return EXIT_REFUSED;
+	}
 	if (err == -ENOMEM || err == -E2BIG)
 		session_note(s, "help: all maps together need %" PRIu64 " KiB "
 			     "of kernel memory; give arrays a smaller [size], "

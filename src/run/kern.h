@@ -76,6 +76,8 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 		   const char *log);
 /* run/privilege.c: what stands in the way of doing `what`, and what helps. */
 void privilege_explain(struct session *s, const char *what);
+/* No program may read the kernel's memory. */
+bool privilege_locked_down(void);
 
 /* run/ring.c. 0 or a negative errno. */
 int ring_open(struct session *s);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,6 +43,31 @@ static void read_line(const char *path, char *ret, size_t size)
 	ret[strcspn(ret, "\n")] = 0;
 }
 
+bool privilege_locked_down(void)
+{
+	char line[256];
+
+	/*
+	 * "none integrity [confidentiality]": the brackets are around the
+	 * current one.
+	 */
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	return strstr(line, "[confidentiality]");
+}
+
+/* Kernels before 5.11 say EPERM when there is no more memory to lock, and only
+ * CAP_SYS_RESOURCE can raise the limit (store/sysbpf.c). */
+static void explain_limit(struct session *s)
+{
+	struct rlimit lim;
+
+	if (!getrlimit(RLIMIT_MEMLOCK, &lim) && lim.rlim_cur != RLIM_INFINITY)
+		session_note(s, "help: kernels before 5.11 count maps and "
+			     "programs as locked memory, of which %llu KiB are "
+			     "allowed here: ulimit -l unlimited",
+			     (unsigned long long)lim.rlim_cur >> 10);
+}
+
 /*
  * From what is missed most often to what is rarest: capabilities, lockdown, a
  * container's filter. Each with a command.
@@ -73,12 +99,7 @@ void privilege_explain(struct session *s, const char *what)
 			     "--runtime=vm --events FILE, need no privilege");
 		return;
 	}
-	/*
-	 * "none integrity [confidentiality]": the brackets are around the
-	 * current one.
-	 */
-	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
-	if (strstr(line, "[confidentiality]")) {
+	if (privilege_locked_down()) {
 		session_note(s, "ERROR: tally may not %s: the kernel is locked "
 			     "down (confidentiality)", what);
 		session_note(s, "help: boot with lockdown=integrity, or with "
@@ -94,4 +115,5 @@ void privilege_explain(struct session *s, const char *what)
 		     "module (SELinux, AppArmor, a BPF LSM) stands in the way; "
 		     "run it on the host, or with docker run --privileged; "
 		     "kernel.perf_event_paranoid is %s", line);
+	explain_limit(s);
 }

@@ -135,6 +135,13 @@ int reject_explain(struct session *s, struct kern_prog *p, int err,
 		 * from (code->loc).
 		 */
 		at = &ir->locs.v[code->loc[insn]].span;
+	/* What reads kernel memory is then taken out of what there is. */
+	if (words && (strstr(words, "unknown func") ||
+		      strstr(words, "cannot use helper")) &&
+	    privilege_locked_down()) {
+		privilege_explain(s, "read the kernel's memory");
+		return EXIT_REFUSED;
+	}
 	known = saying_of(words);
 	if (!words)
 		words = arena_strdup(s->c->a, strerror(-err));

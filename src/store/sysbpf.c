@@ -4,13 +4,28 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Kernels before 5.11 charge maps and programs to RLIMIT_MEMLOCK, which is 64
+ * KiB by default, and say EPERM. True: there is more now than there was. */
+static bool raise_limit(void)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit now;
+
+	return !getrlimit(RLIMIT_MEMLOCK, &now) &&
+	       now.rlim_cur != RLIM_INFINITY &&
+	       !setrlimit(RLIMIT_MEMLOCK, &all);
+}
+
 int sysbpf(enum bpf_cmd cmd, union bpf_attr *attr)
 {
+	const bool makes = cmd == BPF_MAP_CREATE || cmd == BPF_PROG_LOAD ||
+			   cmd == BPF_BTF_LOAD;
 	long rc;
 
 	/*
@@ -19,7 +34,8 @@ int sysbpf(enum bpf_cmd cmd, union bpf_attr *attr)
 	 */
 	do
 		rc = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-	while (rc < 0 && errno == EAGAIN && cmd == BPF_PROG_LOAD);
+	while (rc < 0 && ((errno == EAGAIN && cmd == BPF_PROG_LOAD) ||
+			  (errno == EPERM && makes && raise_limit())));
 	return rc < 0 ? -errno : (int)rc;
 }
 
@@ -40,9 +56,7 @@ void sysbpf_name(char dst[BPF_OBJ_NAME_LEN], const char *name)
 int sysbpf_map(enum bpf_map_type type, const char *name, uint32_t key,
 	       uint32_t value, uint32_t entries, uint32_t flags, int inner_fd)
 {
-	struct rlimit lim = { RLIM_INFINITY, RLIM_INFINITY };
 	union bpf_attr attr;
-	int fd;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.map_type = type;
@@ -52,9 +66,5 @@ int sysbpf_map(enum bpf_map_type type, const char *name, uint32_t key,
 	attr.map_flags = flags;
 	attr.inner_map_fd = inner_fd > 0 ? (uint32_t)inner_fd : 0;
 	sysbpf_name(attr.map_name, name);
-	fd = sysbpf(BPF_MAP_CREATE, &attr);
-	/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK. */
-	if (fd == -EPERM && !setrlimit(RLIMIT_MEMLOCK, &lim))
-		fd = sysbpf(BPF_MAP_CREATE, &attr);
-	return fd;
+	return sysbpf(BPF_MAP_CREATE, &attr);
 }
