@@ -236,11 +236,34 @@ static bool pass_resolve(struct passes *p)
 	return true;
 }
 
+/*
+ * What there is to do without. Nobody asks the kernel of a script that will not
+ * run in it.
+ */
+static void find_lacks(struct passes *p)
+{
+	struct lacks *l = &p->c->set.lacks;
+	bool kernel = false;
+	unsigned i;
+
+	for (i = 0; i < p->prog->probes.n; i++)
+		kernel |= p->prog->probes.v[i]->place == PLACE_KERNEL;
+	if (kernel && p->o->last_pass == 5 &&
+	    p->c->set.runtime == RUNTIME_BPF)
+		feature_lacks(l);
+	/* Kernels without fetching atomics run the programs of user probes with
+	 * preemption off, as all others. */
+	for (i = 0; l->fetch && i < p->prog->probes.n; i++)
+		if (p->prog->probes.v[i]->guard == GUARD_PREEMPTIBLE)
+			p->prog->probes.v[i]->guard = GUARD_SELF;
+}
+
 /* The intermediate form and the plan of all memory, by which 4 and 5 go. */
 static bool pass_ir(struct passes *p)
 {
 	struct compile *c = p->c;
 
+	find_lacks(p);
 	p->ir = ir_build(c, p->prog);
 	if (failed(p, 3))
 		return false;

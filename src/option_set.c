@@ -317,36 +317,73 @@ int opt_pass(struct options *o, const char *arg)
 	return 0;
 }
 
-/* Words with commas between; all must be known. */
-int opt_dump(struct options *o, const char *arg)
+/* A word of a list, and what it stands for. */
+struct choice {
+	const char *name;
+	unsigned bit;
+};
+
+/* Words with commas between, of which all must be known: their bits. False:
+ * *ret_wrong is the first that is not, of *ret_n bytes. */
+static bool choose(const struct choice *v, const char *arg, unsigned *ret,
+		   const char **ret_wrong, int *ret_n)
 {
-	static const struct {
-		const char *name;
-		unsigned bit;
-	} kinds[] = {
-		{ "tokens", DUMP_TOKENS }, { "ast", DUMP_AST },
-		{ "types", DUMP_TYPES }, { "ir", DUMP_IR },
-		{ "bpf", DUMP_BPF }, { "plan", DUMP_PLAN },
-		{ "locks", DUMP_LOCKS },
-	};
-	unsigned i, bit;
+	const struct choice *c;
 	size_t n;
 
 	for (;; arg += n + 1) {
 		n = strcspn(arg, ",");
-		bit = 0;
-		for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-			if (strlen(kinds[i].name) == n &&
-			    !memcmp(kinds[i].name, arg, n))
-				bit = kinds[i].bit;
-		if (!bit)
-			return opt_wrong("Invalid --dump value '%.*s': tokens, "
-					 "ast, types, ir, bpf, plan or locks.",
-					 (int)n, arg);
-		o->dump |= bit;
+		for (c = v; c->name; c++)
+			if (strlen(c->name) == n && !memcmp(c->name, arg, n))
+				break;
+		if (!c->name) {
+			*ret_wrong = arg;
+			*ret_n = (int)n;
+			return false;
+		}
+		*ret |= c->bit;
 		if (!arg[n])
-			return 0;
+			return true;
 	}
+}
+
+int opt_dump(struct options *o, const char *arg)
+{
+	static const struct choice kinds[] = {
+		{ "tokens", DUMP_TOKENS }, { "ast", DUMP_AST },
+		{ "types", DUMP_TYPES }, { "ir", DUMP_IR },
+		{ "bpf", DUMP_BPF }, { "plan", DUMP_PLAN },
+		{ "locks", DUMP_LOCKS }, { NULL, 0 },
+	};
+	unsigned bits = 0;
+	int n;
+
+	if (!choose(kinds, arg, &bits, &arg, &n))
+		return opt_wrong("Invalid --dump value '%.*s': tokens, ast, "
+				 "types, ir, bpf, plan or locks.", n, arg);
+	o->dump |= bits;
+	return 0;
+}
+
+int opt_lacking(struct options *o, const char *arg)
+{
+	enum { LOOP = 1, EACH = 2, FETCH = 4 };
+	static const struct choice kinds[] = {
+		{ "loop", LOOP }, { "each", EACH }, { "fetch", FETCH },
+		{ NULL, 0 },
+	};
+	struct lacks *l = &o->c->set.lacks;
+	unsigned bits = 0;
+	int n;
+
+	if (!choose(kinds, arg, &bits, &arg, &n))
+		return opt_wrong("Invalid --lacking value '%.*s': loop, each "
+				 "or fetch.", n, arg);
+	/* What has no callbacks cannot loop by one either. */
+	l->loop |= bits & (LOOP | EACH);
+	l->each |= bits & EACH;
+	l->fetch |= bits & FETCH;
+	return 0;
 }
 
 /*

@@ -37,6 +37,16 @@ enum limit {
 	LIMIT_MAX
 };
 
+/*
+ * What the kernel of the run does not have, so that handlers are made without
+ * it (docs/kernels.md). Found by trying (run/feature.h), or said by --lacking.
+ */
+struct lacks {
+	bool loop;  /* bpf_loop(): 5.17 */
+	bool each;  /* bpf_for_each_map_elem() and callbacks at all: 5.13 */
+	bool fetch; /* atomics that fetch, exchange, compare: 5.12 */
+};
+
 struct settings {
 	enum runtime runtime;
 	/* by number, in the unit of its row in limits.def */
@@ -65,6 +75,7 @@ struct settings {
 	 * does not depend on when it runs.
 	 */
 	int64_t fake_time_ns;
+	struct lacks lacks;
 };
 
 struct compile {

@@ -246,6 +246,12 @@ void asm_comm(struct assembler *as, int dst)
 	imm64(as, dst, 0, 0, 0);
 }
 
+void asm_turns(struct assembler *as, int dst)
+{
+	relocate(as, RELOC_TURNS, 0, 0, 0);
+	asm_imm(as, dst, TURNS_MOST);
+}
+
 /*
  * A call only where the kernel has the function; the loader puts it in the
  * place of this instruction, which is right without it.

@@ -113,6 +113,8 @@ void asm_func(struct assembler *as, int dst, uint32_t func, unsigned label);
 void asm_call_func(struct assembler *as, uint32_t func);
 /* dst = offset of comm in task_struct, or 0: not known. */
 void asm_comm(struct assembler *as, int dst);
+/* dst = rounds that a loop may have. */
+void asm_turns(struct assembler *as, int dst);
 /* Calls a function of the kernel, where there is one. */
 void asm_kfunc(struct assembler *as, enum kfunc f);
 /* Calls a subprogram of this code. */

@@ -51,7 +51,11 @@ enum reloc_kind {
 	/* ld_imm64: offset of comm in task_struct where programs may load from
 	 * it (run/comm.h), or 0 */
 	RELOC_COMM,
+	/* dst = how many rounds a loop may have, which is there already; the
+	 * loader lowers it until the kernel takes the program */
+	RELOC_TURNS,
 };
+enum { TURNS_MOST = 1024 }; /* of RELOC_TURNS */
 enum kfunc { KF_PREEMPT_DISABLE, KF_PREEMPT_ENABLE };
 struct reloc {
 	uint32_t insn; /* of the first of its two words */

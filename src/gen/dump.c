@@ -54,6 +54,8 @@ static void print_insn(const struct gen *g, const struct code *code,
 	else if (r && r->kind == RELOC_KFUNC)
 		fprintf(f, "\t; preempt_%s, if there is one",
 			r->func == KF_PREEMPT_DISABLE ? "disable" : "enable");
+	else if (r && r->kind == RELOC_TURNS)
+		fputs("\t; rounds of a loop", f);
 	else if (r && r->kind == RELOC_COMM)
 		fputs("\t; offset of comm, if it is known", f);
 	else if (r && r->map < g->plan->maps.n)

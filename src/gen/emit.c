@@ -482,6 +482,43 @@ uint32_t emit_loc(struct emit *e)
 	return e->ins->loc;
 }
 
+void emit_swap(struct emit *e, int base, int off, int src, int t)
+{
+	unsigned differs;
+
+	if (!e->c->set.lacks.fetch) {
+		asm_atomic(e->as, BPF_CMPXCHG, base, off, src);
+		return;
+	}
+	differs = asm_label(e->as);
+	asm_mov(e->as, t, R0);
+	asm_load(e->as, 8, R0, base, off);
+	asm_jif(e->as, BPF_JNE, R0, t, differs);
+	asm_store(e->as, 8, base, off, src);
+	asm_bind(e->as, differs);
+}
+
+void emit_ticket(struct emit *e, int base, int off)
+{
+	asm_imm(e->as, R0, 1);
+	if (!e->c->set.lacks.fetch) {
+		asm_atomic(e->as, BPF_ADD | BPF_FETCH, base, off, R0);
+		return;
+	}
+	asm_atomic(e->as, BPF_ADD, base, off, R0);
+	asm_load(e->as, 8, R0, base, off);
+	asm_alui(e->as, BPF_SUB, R0, 1);
+}
+
+void emit_lacking(struct emit *e, const char *what, const char *since)
+{
+	struct span at = emit_span(e);
+
+	if (!e->failed)
+		complain(e->c, KERNEL_LACKS, &at, what, since);
+	e->failed = true;
+}
+
 bool emit_locked(const struct emit *e)
 {
 	const struct ir *ir = e->g->ir;

@@ -117,6 +117,8 @@ struct emit {
 	bool out_used;
 	/* where the prologue goes when it must not run the handler */
 	unsigned stopped_label, none_label;
+	bool turns_used;     /* it has loops, which need a word of the frame: */
+	int turns_off;
 	bool failed;	     /* reported: no code */
 	unsigned resume_no;  /* host: resume point of the block being made */
 	uint32_t zero_regs_n; /* registers that the prologue clears */
@@ -231,6 +233,20 @@ bool emit_string_calls(struct emit *e, const struct ir_val *v, uint32_t n);
 /* Adds 1 to a counter of this program on this CPU: offset of the field in
  * struct probe_counts. Clobbers t0 and t1. */
 void emit_count(struct emit *e, uint32_t field, int t0, int t1);
+/*
+ * Words of this CPU that programs on it share: r0 == expected becomes src, and
+ * r0 is what was there. Where the kernel has no such instruction, programs
+ * (not even those of user probes, before 5.12) leave a CPU only to one that
+ * interrupts them and ends first: plain loads and stores do. t is lost.
+ */
+void emit_swap(struct emit *e, int base, int off, int src, int t);
+/*
+ * r0 = what the word was before 1 was added to it. Where the kernel has no such
+ * instruction it may be a little more: what others added meanwhile counts, too.
+ */
+void emit_ticket(struct emit *e, int base, int off);
+/* Reports what handlers cannot do on this kernel; since: the first that can. */
+void emit_lacking(struct emit *e, const char *what, const char *since);
 /* Is the instruction's global under a lock that this handler holds here? */
 bool emit_locked(const struct emit *e);
 /* The loc of the instruction, for messages. */

@@ -331,6 +331,14 @@ static void live_root(struct unit *u)
 		iv->weight = 1;
 }
 
+static void reserve_turns(struct emit *e)
+{
+	if (!e->turns_used || !e->c->set.lacks.each)
+		return;
+	e->reserved += 8;
+	e->turns_off = -(int)e->reserved;
+}
+
 static bool layout_body(struct unit *u, struct root *r)
 {
 	struct emit *e = &u->e;
@@ -339,6 +347,7 @@ static bool layout_body(struct unit *u, struct root *r)
 	u->live = live_find(e);
 	live_root(u);
 	regalloc_run(e, u->live);
+	reserve_turns(e);
 	return frame_layout(e, u->live, BODY_STACK);
 }
 
@@ -357,6 +366,7 @@ static bool layout_handler(struct unit *u, struct root *r, uint32_t limit)
 		e->reserved += 8;
 		r->exit_off = -(int)e->reserved;
 	}
+	reserve_turns(e);
 	if (e->plan->timed) {
 		e->reserved += 8;
 		r->time_off = -(int)e->reserved;

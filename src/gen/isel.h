@@ -53,6 +53,19 @@ enum {
 	LOOP_MAX = 1 << 23, /* the kernel's limit of bpf_loop */
 	BODY_LEAVES = 0x7fffffff, /* exit of a body that ends the handler */
 };
+/* Leaves a loop body, and its loop, by exit r0. */
+void ctl_body_exit(struct emit *e);
+/* isel_turns.c */
+void isel_loop(struct emit *e);
+/* Calls the body at label, of ir function func, until it returns 1, at most
+ * `most` times, with register ctx as its context; TURNS_ROOT: the handler's
+ * frame. turns_off: a word of this frame, where the loop is a jump back.
+ * Clobbers r0 to r5. */
+enum { TURNS_ROOT = -1 };
+void turns_run(struct emit *e, unsigned label, uint32_t func, int ctx,
+	      int turns_off);
+/* The register in which such a body gets its context. */
+int turns_context(const struct emit *e);
 /* Requests the end of the session from the kernel. */
 void isel_exit(struct emit *e);
 /* isel_glob.c: scalar globals */

@@ -14,7 +14,7 @@
 #include "stat/grid.h"
 
 /* The plan of the aggregate that the instruction is about. */
-static const struct plan_global *global(struct emit *e)
+static const struct plan_global *global(const struct emit *e)
 {
 	return &e->plan->globals[e->ins->global->index];
 }
@@ -129,8 +129,7 @@ static void count_key(struct emit *e, uint32_t map)
 	asm_alui(e->as, BPF_AND, R2, 1);
 	asm_alui(e->as, BPF_LSH, R2, 3);
 	asm_alu(e->as, BPF_ADD, R1, R2);
-	asm_imm(e->as, R0, 1);
-	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
+	emit_ticket(e, R1, 0);
 	asm_jifi(e->as, BPF_JLT, R0, (int32_t)half, below);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, drain));
 	asm_storei(e->as, 4, R1, 0, 1);
@@ -224,6 +223,14 @@ static void count_full(struct emit *e, bool saved)
 	asm_atomic(e->as, BPF_ADD, R1, 0, R0);
 }
 
+/* The program's number, where shards are the programs'; else 0. */
+static uint32_t own_shard(const struct emit *e)
+{
+	const struct plan_global *g = global(e);
+
+	return g->by_program ? g->slot[e->f->probe->index] : 0;
+}
+
 void agg_other_cell(struct emit *e, bool saved)
 {
 	count_full(e, saved);
@@ -231,7 +238,8 @@ void agg_other_cell(struct emit *e, bool saved)
 	asm_alui(e->as, BPF_AND, R2, 1); /* for the verifier */
 	asm_alui(e->as, BPF_MUL, R2, (int32_t)e->plan->bank_size);
 	asm_alu(e->as, BPF_ADD, R5, R2);
-	emit_add(e, R5, (int32_t)(e->plan->bank_off + global(e)->other_off));
+	emit_add(e, R5, (int32_t)(e->plan->bank_off + global(e)->other_off +
+				  own_shard(e) * global(e)->cell.size));
 }
 
 /* The array is full (or busy): the sample goes to "other". */
@@ -260,6 +268,8 @@ void agg_note_shard(struct emit *e, uint32_t t)
 {
 	struct mem m;
 
+	if (global(e)->by_program)
+		return;
 	asm_call(e->as, KH_CPU);
 	m = emit_tmp_mem(e, t, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
@@ -271,7 +281,9 @@ void agg_pick_cell(struct emit *e, uint32_t t)
 	struct mem m;
 
 	asm_mov(e->as, R5, R0);
-	if (g->shards > 1) {
+	if (g->by_program) {
+		emit_add(e, R5, (int32_t)(own_shard(e) * g->part.size));
+	} else if (g->shards > 1) {
 		m = emit_tmp_mem(e, t, R2);
 		asm_load(e->as, 8, R2, m.base, m.off);
 		asm_alui(e->as, BPF_AND, R2, (int32_t)g->shards - 1);

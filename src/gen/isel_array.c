@@ -180,9 +180,8 @@ static void find_or_make(struct emit *e, const struct ir_val *v, unsigned made)
 	if (!wraps)
 		known_full(e, freed, full);
 	asm_value(e->as, R1, MAP_CONTROL, offsetof(struct control, stamp));
-	asm_imm(e->as, R0, 1);
-	/* unique: orders elements by creation */
-	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1, 0, R0);
+	/* orders elements by creation */
+	emit_ticket(e, R1, 0);
 	m = emit_tmp_mem(e, fresh, R1);
 	asm_store(e->as, 8, m.base, m.off, R0);
 	put_value(e, (struct mem){m.base, m.off + VALUE}, v);
@@ -241,6 +240,9 @@ static void add(struct emit *e)
 		/* others may add at the same time */
 		asm_atomic(e->as, BPF_ADD, R0, VALUE, emit_use(e, v, R1));
 	} else {
+		if (e->c->set.lacks.fetch)
+			emit_lacking(e, "using the value of an element that "
+				     "is added to", "5.12");
 		emit_load(e, R2, v);
 		asm_atomic(e->as, BPF_ADD | BPF_FETCH, R0, VALUE, R2);
 	}

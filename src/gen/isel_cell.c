@@ -415,11 +415,21 @@ static void feed_hll(struct feed *f)
 	raise_byte(f);
 }
 
+/* Does it need additions alone? */
+static bool adds_only(const struct cell *l)
+{
+	return !l->has[CF_SUM_HI] && !l->has[CF_MIN] && !l->has[CF_MAX] &&
+	       !l->has[CF_SQ] && !l->has[CF_HLL];
+}
+
 /* In the order of the registers they need: the last may lose the sample. */
 void cell_emit(struct emit *e, struct cell_at at, const struct ir_val *v)
 {
 	struct feed f = {.e = e, .as = e->as, .at = at};
 	const struct cell *l = at.cell;
+	if (at.atomic && e->c->set.lacks.fetch && !adds_only(l))
+		emit_lacking(e, "feeding an aggregate that a handler reads",
+			     "5.12");
 	/* a cell of counts alone needs no sample */
 	bool value = l->has[CF_SUM] || !cell_is_light(l);
 
@@ -503,7 +513,10 @@ void cell_emit_merge(struct emit *e, struct cell_at at)
 
 	assert(!l->has[CF_HIST] && !l->has[CF_GRID] && !l->has[CF_HLL]);
 	from(&f, CF_COUNT, 0, R3);
-	add(&f, off_of(&f, CF_COUNT, 0), R2, R3);
+	if (at.atomic) /* no carry, so the old value is not asked for */
+		asm_atomic(f.as, BPF_ADD, at.base, off_of(&f, CF_COUNT, 0), R3);
+	else
+		add(&f, off_of(&f, CF_COUNT, 0), R2, R3);
 	if (l->has[CF_SUM])
 		merge_sum(&f);
 	for (enum cell_field c = CF_MIN; c <= CF_MAX; c++) {

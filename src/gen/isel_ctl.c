@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Control: branches, ends of handlers and functions, run-time errors, the
- * statement counter, loop bodies, and handing a handler over to the host.
+ * statement counter, and handing a handler over to the host.
  */
 #include "gen/isel.h"
 
@@ -81,7 +81,7 @@ static void return_value(struct emit *e)
  * verifier takes it for any number, or it would walk the body once per exit: to
  * it, the loop may go on even then.
  */
-static void body_exit(struct emit *e)
+void ctl_body_exit(struct emit *e)
 {
 	int root;
 
@@ -102,7 +102,7 @@ static void ret(struct emit *e)
 			asm_exit(e->as);
 			return;
 		}
-		body_exit(e);
+		ctl_body_exit(e);
 	} else if (e->f->kind == IR_FUNCTION) {
 		return_value(e);
 	} else {
@@ -145,9 +145,7 @@ static void count_error(struct emit *e)
 
 	emit_count(e, offsetof(struct probe_counts, errors), R0, R1);
 	asm_value(e->as, R1, MAP_CONTROL, 0);
-	asm_imm(e->as, R0, 1);
-	asm_atomic(e->as, BPF_ADD | BPF_FETCH, R1,
-		   offsetof(struct control, errors), R0);
+	emit_ticket(e, R1, offsetof(struct control, errors));
 	if (max >= INT32_MAX || e->c->set.suppress_errors)
 		goto out;
 	/* errors are counted by all CPUs together */
@@ -180,7 +178,7 @@ static void raise_kernel(struct emit *e)
 	}
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);
-		body_exit(e);
+		ctl_body_exit(e);
 		return;
 	}
 	emit_leave(e);
@@ -276,7 +274,7 @@ static void resume(struct emit *e)
 	asm_bind(e->as, full);
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);
-		body_exit(e);
+		ctl_body_exit(e);
 		return;
 	}
 	emit_leave(e);
@@ -330,41 +328,6 @@ static void act(struct emit *e)
 	emit_ok(e);
 }
 
-/* --- loops --------------------------------------------------------------- */
-
-/*
- * bpf_loop(MAX, body, handler's frame, 0). The iterations are bounded by
- * MAXACTION, which every body counts; MAX only has to be larger.
- */
-static void loop(struct emit *e)
-{
-	int root = e->body ? emit_pseudo(e, PS_ROOT, R3) : FP;
-	int off = e->root->exit_off;
-	unsigned go_on = asm_label(e->as);
-
-	e->root->exit_used = true;
-	/* cleared: 0 means that all iterations were done */
-	emit_unknown_zero(e, R0);
-	asm_store(e->as, 8, root, off, R0);
-	asm_mov(e->as, R3, root);
-	asm_imm(e->as, R1, LOOP_MAX);
-	asm_func(e->as, R2, e->ins->callee->index,
-		 e->root->labels[e->ins->callee->index]);
-	asm_imm(e->as, R4, 0);
-	asm_call(e->as, KH_LOOP);
-	root = e->body ? emit_pseudo(e, PS_ROOT, R3) : FP;
-	asm_load(e->as, 8, R0, root, off);
-	/* a body asked for the end of the handler */
-	asm_jifi(e->as, BPF_JNE, R0, BODY_LEAVES, go_on);
-	if (e->body) {
-		body_exit(e);
-	} else {
-		emit_leave(e);
-	}
-	asm_bind(e->as, go_on);
-	emit_put(e, R0);
-}
-
 void isel_ctl(struct emit *e)
 {
 	switch (e->ins->op) {
@@ -387,7 +350,7 @@ void isel_ctl(struct emit *e)
 		act(e);
 		break;
 	case OP_LOOP:
-		loop(e);
+		isel_loop(e);
 		break;
 	case OP_RESUME:
 		resume(e);

@@ -38,6 +38,9 @@ unsigned isel_evict_label(struct emit *e, uint32_t map)
 	struct evict ev = {.map = map};
 	unsigned i;
 
+	if (e->c->set.lacks.each)
+		emit_lacking(e, "an array that drops its oldest element (%)",
+			     "5.13");
 	r->evict_used = true;
 	for (i = 0; i < r->evicts.n && r->evicts.v[i].map < map; i++)
 		continue;

@@ -77,6 +77,9 @@ static void add(struct emit *e, bool fetch)
 		asm_atomic(e->as, BPF_ADD, R1, 0, v);
 		return;
 	}
+	if (e->c->set.lacks.fetch)
+		emit_lacking(e, "using the value of a global that is added to",
+			     "5.12");
 	/* the old value replaces the addend: never in its own register */
 	emit_load(e, R0, &e->ins->args[0]);
 	asm_value(e->as, R1, MAP_CONTROL, off_of(e));
@@ -99,6 +102,8 @@ static void modify(struct emit *e)
 		asm_store(e->as, 8, R1, 0, R2);
 		return;
 	}
+	if (e->c->set.lacks.fetch)
+		emit_lacking(e, "&=, |= and ^= of a global", "5.12");
 	asm_atomic(e->as, op[e->ins->args[1].num], R1, 0, v);
 }
 

@@ -19,6 +19,8 @@
 
 #include <stddef.h>
 
+#include "sema/exclusion.h"
+
 /*
  * An iteration of bpf_loop costs a call and a look at the clock; more looks
  * spread that, but are code in each handler.
@@ -30,6 +32,7 @@ enum {
 	/* its frame */
 	F_LOCK = -8, F_ME = -16, F_DEADLINE = -24, F_RESULT = -32,
 	F_FULL = -40, /* 1: a full wait */
+	F_TURNS = -48,
 	LOCK_SHIFT = 6,
 };
 _Static_assert(sizeof(uint64_t[8]) == 1 << LOCK_SHIFT, "a line for each");
@@ -127,6 +130,10 @@ static void lock(struct emit *e)
 	uint32_t groups = e->ins->locks, held = 0, t = 0;
 	struct mem m;
 
+	if (e->c->set.lacks.fetch)
+		emit_lacking(e, arena_printf(e->c->a, "it takes a %s",
+			     e->g->ir->prog->exclusion->why[
+				     e->f->probe->index]), "5.12");
 	stay(e);
 	asm_call(e->as, KH_CPU);
 	asm_mov32(e->as, R2, R0);
@@ -188,11 +195,8 @@ static void spin(struct emit *e, unsigned got, unsigned nested)
 	asm_store(as, 8, FP, F_ME, R2);
 	deadline(e);
 	asm_storei(as, 8, FP, F_RESULT, TIMED_OUT);
-	asm_imm(as, R1, LOOP_MAX); /* the deadline ends it much earlier */
-	asm_func(as, R2, e->f->index, e->root->slow_lock_body);
-	asm_mov(as, R3, FP);
-	asm_imm(as, R4, 0);
-	asm_call(as, KH_LOOP);
+	/* the deadline ends it much earlier, unless it is a jump back */
+	turns_run(e, e->root->slow_lock_body, e->f->index, FP, F_TURNS);
 	asm_load(as, 8, R0, FP, F_RESULT);
 	asm_jifi(as, BPF_JEQ, R0, GOT, got);
 	asm_jifi(as, BPF_JEQ, R0, NESTED, nested);
@@ -263,7 +267,8 @@ void isel_slow_lock(struct emit *e)
 	}
 }
 
-/* An iteration: LOOKS looks, then the clock. r2 = the slow path's frame. */
+/* An iteration: LOOKS looks, then the clock. Its context is the slow path's
+ * frame. */
 void isel_slow_lock_body(struct emit *e)
 {
 	struct assembler *as = e->as;
@@ -271,7 +276,7 @@ void isel_slow_lock_body(struct emit *e)
 	unsigned end = asm_label(as);
 
 	asm_bind(as, e->root->slow_lock_body);
-	asm_mov(as, R6, R2);
+	asm_mov(as, R6, turns_context(e));
 	asm_load(as, 8, R3, R6, F_LOCK);
 	asm_load(as, 8, R4, R6, F_ME);
 	/* unrolled: no counter, no jump back */

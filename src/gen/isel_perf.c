@@ -347,12 +347,11 @@ static void begin(struct emit *e, uint32_t cpu, uint32_t counts, unsigned fail)
 		load_count(e, counts, i);
 		asm_neg(as, R2);
 		asm_imm(as, R0, 0);
-		asm_atomic(as, BPF_CMPXCHG, R1, base_off(i), R2);
+		emit_swap(e, R1, base_off(i), R2, R3);
 	}
 	running_state(e, cpu);
 	asm_imm(as, R0, NEW);
-	asm_atomic(as, BPF_CMPXCHG, R1, offsetof(struct perf_account, state),
-		   R2);
+	emit_swap(e, R1, offsetof(struct perf_account, state), R2, R3);
 }
 
 /*

@@ -91,7 +91,7 @@ void prologue_count(struct emit *e, uint32_t field)
 /*
  * Claims one of the row's scratch slots. r1 is the row. Which slot it is, the
  * verifier does not know, so that it walks the handler once, not once per slot.
- * Clobbers r0, r2, r3.
+ * Clobbers r0, r2, r3, r5.
  */
 static void claim_scratch(struct emit *e, unsigned none)
 {
@@ -106,7 +106,7 @@ static void claim_scratch(struct emit *e, unsigned none)
 					  s * p->scratch_size));
 		asm_imm(e->as, R0, 0);
 		asm_imm(e->as, R2, 1);
-		asm_atomic(e->as, BPF_CMPXCHG, R3, 0, R2);
+		emit_swap(e, R3, 0, R2, R5);
 		asm_imm(e->as, R2, s);
 		asm_jifi(e->as, BPF_JEQ, R0, 0, got);
 	}
@@ -318,7 +318,10 @@ void prologue_tail(struct emit *e)
 		asm_load(e->as, 8, R1, FP, e->root->scr_off);
 		asm_imm(e->as, R0, 0);
 		/* gives the slot back: its word is 8 bytes before */
-		asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
+		if (e->c->set.lacks.fetch)
+			asm_store(e->as, 8, R1, -8, R0);
+		else
+			asm_atomic(e->as, BPF_XCHG, R1, -8, R0);
 	}
 	if (e->plan->timed)
 		take_time(e);
@@ -367,11 +370,11 @@ static void host_function(struct emit *e)
 	zero_all(e);
 }
 
-/* r2 of a callback of bpf_loop is the context: the handler's frame. */
+/* A loop body's context is the handler's frame. */
 void prologue_emit(struct emit *e)
 {
 	if (e->body) {
-		put_pseudo(e, PS_ROOT, R2);
+		put_pseudo(e, PS_ROOT, turns_context(e));
 		zero_all(e);
 	} else if (e->kernel) {
 		kernel_handler(e);

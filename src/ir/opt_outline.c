@@ -303,7 +303,8 @@ static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 		b->next = next;
 		b = next;
 	}
-	/* Out of iterations: more than MAXACTION could ever count. */
+	/* Out of iterations: more than MAXACTION could ever count, but where
+	 * the kernel walks each of them before the handler runs. */
 	if (o->head->held) {
 		i = ins_new(o->a, OP_UNLOCK, 0);
 		i->locks = o->f->locks;
@@ -311,7 +312,9 @@ static struct ir_block *put_loop(struct outline *o, struct ir_func *g,
 		block_append(b, i);
 	}
 	i = ins_new(o->a, OP_RAISE, 1);
-	i->args[0] = val_str(str_internz(o->c->str, "MAXACTION exceeded"));
+	i->args[0] = val_str(str_internz(o->c->str, o->c->set.lacks.each ?
+		"more rounds of a loop than this kernel can check" :
+		"MAXACTION exceeded"));
 	i->num = RAISE_UNCATCHABLE;
 	i->loc = loc;
 	block_append(b, i);

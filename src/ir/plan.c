@@ -51,6 +51,7 @@ struct planner {
 	struct plan *p;
 	struct use *use; /* by global index */
 	bool busy_ring;
+	bool loops;	/* handlers have loops, or wait for locks in one */
 	uint32_t scratch;
 };
 
@@ -87,6 +88,8 @@ static void scan_ins(struct planner *k, const struct ir_func *f,
 
 	if (i->op == OP_PRINT || i->op == OP_RESUME)
 		k->busy_ring = true;
+	if (i->op == OP_LOOP || i->op == OP_LOCK)
+		k->loops = true;
 	if (!i->global)
 		return;
 	u = &k->use[i->global->index];
@@ -338,6 +341,29 @@ static void place_hot(struct planner *k)
 	}
 }
 
+/* Which of its words tell a carry, or keep the larger of two? */
+static bool fetches(const struct cell *l)
+{
+	return l->has[CF_SUM_HI] || l->has[CF_MIN] || l->has[CF_MAX] ||
+	       l->has[CF_SQ] || l->has[CF_HLL];
+}
+
+/*
+ * Without fetching atomics a cell of such words belongs to one program and one
+ * CPU, whatever memory that takes.
+ */
+static void share_out(struct planner *k, struct plan_global *g,
+		      const struct use *u)
+{
+	g->by_program = true;
+	g->shards = 0;
+	for (unsigned i = 0; i < k->ir->prog->probes.n; i++)
+		if (u->feeds[i])
+			g->slot[i] = g->shards++;
+	if (!g->shards)
+		g->shards = 1;
+}
+
 static void explain_keyed(struct planner *k, struct plan_global *g,
 			  const struct use *u, bool percpu)
 {
@@ -349,6 +375,7 @@ static void explain_keyed(struct planner *k, struct plan_global *g,
 		g->early ? "drained early; " : "",
 		g->grid_map != UINT32_MAX ? "grid by octaves; " : "",
 		g->hot_ways ? "last keys in rows; " : "",
+		g->by_program ? "plain adds: a cell per probe and CPU" :
 		!percpu ? "atomic: CPUs share elements" :
 		u->preempted ? "atomic: a feeding probe can be preempted" :
 		u->nprobes > 1 ? "atomic: several probes feed it" :
@@ -373,12 +400,17 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 	 * but each takes the memory of all CPUs.
 	 */
 	percpu = (uint64_t)g->part.size * p->ncpus <= PERCPU_BYTES && !g->live;
+	if (k->c->set.lacks.fetch && !g->live && fetches(&g->part)) {
+		share_out(k, g, u);
+		percpu = true;
+	}
 	if (g->key.size + g->part.size > VALUE_MAX) {
 		complain(k->c, VALUE_TOO_BIG, &v->span, v->name,
 			 g->key.size + g->part.size, (unsigned)VALUE_MAX);
 		return false;
 	}
-	g->shards = percpu ? 1 : shards(p->ncpus, g->part.size);
+	if (!g->by_program)
+		g->shards = percpu ? 1 : shards(p->ncpus, g->part.size);
 	g->host_cell = g->live && u->host_fed;
 	m.value_size = g->part.size * plan_cells(g);
 	m.inner = percpu ? PM_PERCPU_HASH : PM_HASH;
@@ -390,7 +422,8 @@ static bool plan_keyed(struct planner *k, struct plan_global *g,
 	g->map = add_map(k, m);
 	if (g->part.size < g->cell.size)
 		plan_grid(k, g);
-	g->atomic = !percpu || u->nprobes > 1 || u->preempted;
+	g->atomic = !g->by_program &&
+		    (!percpu || u->nprobes > 1 || u->preempted);
 	if (g->early) {
 		p->early = true;
 		g->fill_off = p->control_size;
@@ -436,7 +469,7 @@ static bool plan_aggregate(struct planner *k, struct plan_global *g,
 		if (!plan_keyed(k, g, u))
 			return false;
 		g->other_off = p->bank_size;
-		p->bank_size += g->cell.size;
+		p->bank_size += g->cell.size * (g->by_program ? g->shards : 1);
 		return true;
 	}
 	for (unsigned i = 0; i < nprobes; i++) {
@@ -613,6 +646,27 @@ static void plan_counters(struct planner *k)
 }
 
 /*
+ * Each round of a loop counts a statement at least, so as many rounds as
+ * MAXACTION allows are enough; waiting for a lock takes its 1 ms in some
+ * 20,000. An element takes 8 bytes.
+ */
+static void plan_turns(struct planner *k)
+{
+	enum { LEAST = 1 << 15, MOST = 1 << 20 };
+	int64_t n = k->c->set.limit[LIMIT_MAXACTION_INTERRUPTIBLE];
+	struct plan_map m = {
+		.name = "turns", .kind = PM_TURNS, .key_size = 4,
+		.value_size = 8,
+	};
+
+	k->p->turns_map = UINT32_MAX;
+	if (!k->loops || !k->c->set.lacks.loop || k->c->set.lacks.each)
+		return;
+	m.max_entries = n < LEAST ? LEAST : n < MOST ? (uint32_t)n + 1 : MOST;
+	k->p->turns_map = add_map(k, m);
+}
+
+/*
  * nrows is rounded up to a power of two, so that a program finds its row with a
  * mask the verifier understands.
  */
@@ -635,6 +689,7 @@ struct plan *plan_make(struct compile *c, struct ir *ir, unsigned ncpus)
 	for (unsigned i = 0; i < p->nglobals; i++)
 		ok &= plan_one(&k, ir->prog->globals.v[i]);
 	plan_counters(&k);
+	plan_turns(&k);
 	place_hot(&k);
 	plan_rows(&k);
 	return ok && plan_fits(c, p) ? p : NULL;

@@ -90,6 +90,7 @@ enum map_kind {
 	PM_PERCPU_HASH, /* preallocated */
 	PM_BANKS,	/* ARRAY_OF_MAPS of 2 maps of `inner` kind */
 	PM_PERF_EVENTS,	/* PERF_EVENT_ARRAY */
+	PM_TURNS,	/* ARRAY, whose elements only count */
 };
 
 /* A map to be made. The four areas have key_size 4 and one element. */
@@ -165,6 +166,12 @@ struct plan_global {
 	 * a cell for each of so many groups of CPUs, a power of two. */
 	unsigned shards;
 	/*
+	 * Where the kernel has no atomics that fetch, shards are not of CPUs
+	 * but of programs: slot[] is a program's number among those that feed
+	 * it, and "other" is as many cells.
+	 */
+	bool by_program;
+	/*
 	 * Live arrays that handlers on the host feed: an element's value has
 	 * one more cell, the last, which only the host writes. Programs read
 	 * it as they read their own, and deleting the element takes it along.
@@ -226,6 +233,9 @@ struct plan {
 	/* Of @perf: an event for each counter (by number) and CPU; accounts.
 	 * UINT32_MAX: no counters. */
 	uint32_t perf_map, accounts_map;
+	/* Without bpf_loop() a loop is a walk over the elements of a map: as
+	 * many as it may have rounds. UINT32_MAX: no loops, or not so. */
+	uint32_t turns_map;
 	bool early;		      /* some aggregate may ask for drains */
 	uint64_t total_bytes;	      /* kernel memory of all maps */
 	uint64_t host_bytes;	      /* totals, when all arrays are full */

@@ -44,6 +44,8 @@ uint64_t plan_map_bytes(const struct plan *p, const struct plan_map *m)
 		return plan_hash_bytes(m, m->kind, p->ncpus);
 	case PM_BANKS:
 		return 2 * plan_hash_bytes(m, m->inner, p->ncpus);
+	case PM_TURNS:
+		return (uint64_t)m->value_size * m->max_entries;
 	default:
 		return m->value_size;
 	}

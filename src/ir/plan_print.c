@@ -120,7 +120,7 @@ void plan_print(const struct plan *p, FILE *f)
 {
 	static const char *const kind[] = {
 		"array, mapped", "array, read-only", "ring", "hash",
-		"per-CPU hash", "two banks", "perf events",
+		"per-CPU hash", "two banks", "perf events", "turns",
 	};
 
 	fprintf(f, "plan: %u CPUs, %u rows of %u bytes (scratch %u x %u, "

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "run/session.h"
+#include "store/hostprog.h"
 #include "store/insn.h"
 
 /* What the kernel's answer to a call means; closes what it opened. */
@@ -79,17 +80,6 @@ static enum feature_answer try_batch(void)
 	return !rc || rc == -ENOENT ? FEATURE_YES : FEATURE_NO;
 }
 
-static enum feature_answer try_helper(int helper)
-{
-	/* Helpers that need a map or a callback are asked of libbpf, which
-	 * tells "unknown function" from a wrong call. */
-	int rc = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, helper,
-					 NULL);
-
-	return rc > 0 ? FEATURE_YES
-	       : rc == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
-}
-
 /*
  * cmpxchg came with the fetching atomics (Linux 5.12), so it stands for them.
  * It needs r0 (expected) and a word on the stack.
@@ -106,6 +96,38 @@ static enum feature_answer try_fetch_atomic(void)
 	};
 
 	return answer(load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, insns, 6));
+}
+
+/*
+ * With a callback, which does nothing: bpf_loop() once, or a walk over a map
+ * of one element.
+ */
+static enum feature_answer try_callback(bool loop)
+{
+	int map = loop ? -1 : bpf_map_create(BPF_MAP_TYPE_ARRAY, "tally_try", 4,
+					     8, 1, NULL);
+	const struct bpf_insn v[] = {
+		/* both ways of the first argument take two instructions */
+		LOAD_64(1, loop ? 0 : BPF_PSEUDO_MAP_FD, loop ? 1 : map, 0),
+		LOAD_64(2, BPF_PSEUDO_FUNC, 6, 0),
+		MOV_IMM(3, 0), MOV_IMM(4, 0),
+		CALL(loop ? BPF_FUNC_loop : BPF_FUNC_for_each_map_elem),
+		MOV_IMM(0, 0), EXIT,
+		MOV_IMM(0, 0), EXIT,
+	};
+	const struct hostprog_code code = {
+		.name = "tally_try", .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.insns = v, .n = sizeof(v) / sizeof(*v),
+		.callback = sizeof(v) / sizeof(*v) - 2,
+	};
+	struct hostprog p = { 0 };
+	int rc = hostprog_load(&p, &code);
+
+	hostprog_close(&p);
+	if (map >= 0)
+		close(map);
+	return !rc ? FEATURE_YES
+	       : rc == -EPERM ? FEATURE_FORBIDDEN : FEATURE_NO;
 }
 
 /* vfs_read: a function that every kernel has, and that BTF describes. */
@@ -197,11 +219,11 @@ static enum feature_answer feature_try(enum feature f)
 	case FEATURE_BATCH:
 		return try_batch();
 	case FEATURE_LOOP:
-		return try_helper(BPF_FUNC_loop);
+		return try_callback(true);
+	case FEATURE_EACH:
+		return try_callback(false);
 	case FEATURE_FETCH_ATOMIC:
 		return try_fetch_atomic();
-	case FEATURE_LOOKUP_PERCPU:
-		return try_helper(BPF_FUNC_map_lookup_percpu_elem);
 	case FEATURE_FENTRY:
 		return try_btf_prog(BPF_TRACE_FENTRY);
 	case FEATURE_KPROBE_MULTI:
@@ -222,6 +244,17 @@ static enum feature_answer feature_try(enum feature f)
 		break;
 	}
 	return FEATURE_NO;
+}
+
+/* FORBIDDEN is no lack: then nothing is loaded at all, and that is said. */
+void feature_lacks(struct lacks *l)
+{
+	if (!l->loop)
+		l->loop = feature_try(FEATURE_LOOP) == FEATURE_NO;
+	if (!l->fetch)
+		l->fetch = feature_try(FEATURE_FETCH_ATOMIC) == FEATURE_NO;
+	if (l->loop && !l->each)
+		l->each = feature_try(FEATURE_EACH) == FEATURE_NO;
 }
 
 /* Sorted as feature.def is: what everything needs comes first. */

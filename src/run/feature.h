@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/compile.h"
+
 enum feature {
 #define FEATURE(id, name, without) FEATURE_##id,
 #include "run/feature.def"
@@ -19,6 +21,9 @@ enum feature {
 /* FORBIDDEN: it may be there, but not for this process: root would see more. */
 enum feature_answer { FEATURE_NO, FEATURE_YES, FEATURE_FORBIDDEN };
 
+/* What handlers have to be made without on this kernel: adds to *l. Tries two
+ * small programs, of which the kernels of today take both. */
+void feature_lacks(struct lacks *l);
 /* --info. Returns the exit status. */
 int feature_info(FILE *f);
 

@@ -90,6 +90,8 @@ static struct bpf_insn *link_insns(struct session *s, const struct code *code,
 		case RELOC_COMM:
 			insn->imm = comm_off(s);
 			break;
+		case RELOC_TURNS:
+			break; /* job_try() knows */
 		}
 	}
 	return insns;
@@ -156,7 +158,8 @@ static uint32_t prog_type(enum prog_kind kind)
 /* One try; log may be NULL. The descriptor or a negative errno. */
 static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 		    const struct code_btf *btf, int btf_fd,
-		    const struct bpf_insn *insns, char *log, uint32_t log_size)
+		    const struct bpf_insn *insns, unsigned level, char *log,
+		    uint32_t log_size)
 {
 	union bpf_attr attr;
 	char name[16];
@@ -174,11 +177,7 @@ static int try_load(const struct kern_prog *p, const struct load_opts *lo,
 	attr.insn_cnt = p->code->ninsns;
 	attr.license = pointer("Dual MIT/GPL");
 	if (log) {
-		/*
-		 * Level 1 has every instruction that was checked, up to the
-		 * complaint.
-		 */
-		attr.log_level = 1;
+		attr.log_level = level;
 		attr.log_buf = pointer(log);
 		attr.log_size = log_size;
 	}
@@ -233,7 +232,9 @@ static int refused(struct session *s, struct kern_prog *p, int err,
 	for (size = LOG_SIZE;; size *= 4) {
 		log = xcalloc(1, size);
 		/* ENOSPC: the log did not fit. */
-		fd = try_load(p, lo, btf, btf_fd, insns, log, size);
+		/* Level 1 has every instruction that was checked, up to the
+		 * complaint. */
+		fd = try_load(p, lo, btf, btf_fd, insns, 1, log, size);
 		if (fd != -ENOSPC || size >= LOG_SIZE_MAX)
 			break;
 		free(log);
@@ -272,8 +273,8 @@ static void say_cost(struct session *s, const struct kern_prog *p)
 
 /*
  * A program on its way: what BPF_PROG_LOAD is given. once: see gen_btf();
- * kfuncs: with calls of kernel functions. fd: the program, or a negative errno;
- * UNTRIED at first.
+ * kfuncs: with calls of kernel functions. turns: of RELOC_TURNS. fd: the
+ * program, or a negative errno; UNTRIED at first.
  */
 struct job {
 	struct load_opts lo;
@@ -281,6 +282,7 @@ struct job {
 	struct bpf_insn *insns;
 	int btf_fd, fd;
 	bool once, kfuncs;
+	unsigned turns;
 };
 
 enum { UNTRIED = -4096 }; /* no errno */
@@ -323,13 +325,67 @@ static int job_make(struct session *s, const struct kern_prog *p, bool kfuncs,
 	return 0;
 }
 
+static int try_turns(const struct kern_prog *p, struct job *j, char *log,
+		     uint32_t size)
+{
+	enum { STATS = 4 }; /* a level: the last line only */
+	unsigned i;
+
+	for (i = 0; i < p->code->relocs.n; i++)
+		if (p->code->relocs.v[i].kind == RELOC_TURNS)
+			j->insns[p->code->relocs.v[i].insn].imm =
+				(int32_t)j->turns;
+	log[0] = 0;
+	return try_load(p, &j->lo, j->btf, j->btf_fd, j->insns, STATS, log,
+			size);
+}
+
+/* How many instructions the kernel walked, by such a log; 0: it does not say.
+ */
+static unsigned long walked(const char *log)
+{
+	const char *at = strstr(log, "processed ");
+
+	return at ? strtoul(at + 10, NULL, 10) : 0;
+}
+
+/*
+ * A kernel without callbacks walks each round of each loop, a million
+ * instructions in all. Rounds are added while that comes nowhere near: to find
+ * out by being refused would take that million each time, a second or more.
+ */
+static void most_turns(const struct kern_prog *p, struct job *j)
+{
+	enum { LEAST = 16, STEP = 4, WALK_MAX = 1000000 };
+	char log[512];
+	int more;
+
+	j->turns = LEAST;
+	j->fd = try_turns(p, j, log, sizeof(log));
+	while (j->fd >= 0 && j->turns < TURNS_MOST && walked(log) &&
+	       walked(log) < WALK_MAX / (2 * STEP)) {
+		j->turns *= STEP;
+		more = try_turns(p, j, log, sizeof(log));
+		if (more < 0) {
+			j->turns /= STEP;
+			break;
+		}
+		close(j->fd);
+		j->fd = more;
+	}
+}
+
 /*
  * Without a log first: writing one costs more than checking a small program.
  * No other thread's data is touched.
  */
 static void job_try(const struct kern_prog *p, struct job *j)
 {
-	j->fd = try_load(p, &j->lo, j->btf, j->btf_fd, j->insns, NULL, 0);
+	if (has_reloc(p->code, RELOC_TURNS))
+		most_turns(p, j);
+	else
+		j->fd = try_load(p, &j->lo, j->btf, j->btf_fd, j->insns, 0,
+				 NULL, 0);
 }
 
 /* Once more, after something that is known of the kernel has changed. */
@@ -379,6 +435,10 @@ static int job_end(struct session *s, struct kern_prog *p, struct job *j)
 		return refused(s, p, j->fd, &j->lo, j->btf, j->btf_fd,
 			       j->insns);
 	p->prog_fd = j->fd;
+	if (j->turns)
+		log_say(&s->c->log, LOG_RUN, 1,
+			"%s: loops of up to %u rounds on this kernel",
+			p->probe->pp, j->turns);
 	say_cost(s, p);
 	return 0;
 }

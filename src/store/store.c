@@ -239,6 +239,14 @@ void store_copy_live(struct store *s, unsigned g, unsigned bank)
 	}
 }
 
+/* Cells of a row's bank for what finds the array full. */
+static unsigned others(const struct plan_global *pg)
+{
+	if (!pg->key.n || pg->other_off == UINT32_MAX)
+		return 0;
+	return pg->by_program ? pg->shards : 1;
+}
+
 void store_drain_rows(struct store *s, unsigned bank)
 {
 	unsigned g, i;
@@ -258,8 +266,9 @@ void store_drain_rows(struct store *s, unsigned bank)
 		 */
 		if (pg->full_off != UINT32_MAX) /* there will be room */
 			((uint64_t *)(s->control + pg->full_off))[bank] = 0;
-		if (pg->key.n && pg->other_off != UINT32_MAX)
-			drain_cell(s, g, bank, pg->other_off, true);
+		for (i = 0; i < others(pg); i++)
+			drain_cell(s, g, bank,
+				   pg->other_off + i * pg->cell.size, true);
 		for (i = 0; !pg->key.n && pg->slot && i < s->nprobes; i++)
 			if (pg->slot[i] != UINT32_MAX)
 				drain_cell(s, g, bank, pg->slot[i], false);

@@ -128,6 +128,9 @@ static int create_map(struct kern_store *k, unsigned i)
 		return sysbpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, m->name,
 				  m->key_size, m->value_size, m->max_entries,
 				  0, 0);
+	if (m->kind == PM_TURNS)
+		return sysbpf_map(BPF_MAP_TYPE_ARRAY, m->name, m->key_size,
+				  m->value_size, m->max_entries, 0, 0);
 	return create_hash(m->kind, m);
 }
 

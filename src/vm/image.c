@@ -217,6 +217,8 @@ static bool reloc_one(struct vm *vm, struct image *img, const struct reloc *r)
 	case RELOC_KFUNC:
 	/* Nor is there a task to load from: 0 stays, the helper is asked. */
 	case RELOC_COMM:
+	/* and nobody to walk each round of a loop */
+	case RELOC_TURNS:
 		return true;
 	}
 	return false;

@@ -212,6 +212,22 @@ uint64_t sim_loop(struct vm *vm, const uint64_t *a)
 	return i;
 }
 
+/* The map's elements do nothing but count rounds, so there are none here. */
+static uint64_t count_turns(struct vm *vm, const uint64_t *a, uint32_t most)
+{
+	struct image *img = vm->current;
+	const uint64_t args[4] = {a[0], 0, 0, a[2]};
+	uint64_t r0 = 0, i;
+
+	vm->loops++;
+	for (i = 0; i < most && !r0 && vm->halt == HALT_NO; i++) {
+		exec_run(vm, img, (uint32_t)a[1], args, vm->stack_lo, &r0);
+		vm->current = img;
+	}
+	vm->loops--;
+	return i;
+}
+
 /* bpf_for_each_map_elem(map, callback, context, flags): elements visited. The
  * callback may remove the one it is at, and then has to end the walk. */
 uint64_t sim_for_each(struct vm *vm, const uint64_t *a)
@@ -233,6 +249,8 @@ uint64_t sim_for_each(struct vm *vm, const uint64_t *a)
 		return (uint64_t)-EINVAL;
 	if (vm->loops == VM_MAX_LOOPS)
 		return vm_failed(vm, "loops nest too deep");
+	if (m->kind == PM_TURNS)
+		return count_turns(vm, a, m->max_entries);
 	key = xmalloc(m->key_size);
 	mem_region(vm, (uint64_t)(uintptr_t)key, key, m->key_size, false);
 	vm->loops++;
