@@ -30,59 +30,48 @@ static void from_context(struct emit *e, int off, int64_t size)
 	emit_put(e, dst);
 }
 
-/*
- * The number at the address in r3, by a helper; a fault goes to `fault`. size
- * as in fit().
- */
-static void probe_read(struct emit *e, int helper, int64_t size,
-		       unsigned fault)
+/* Bytes at the address in r3 to temporary t. r0: 0, or they are cleared. */
+static void read_call(struct emit *e, int helper, int64_t size, uint32_t t)
 {
-	int bytes = (int)(size < 0 ? -size : size);
-	uint32_t t = emit_tmp(e, 8);
-	struct mem m;
-
 	emit_tmp_addr(e, R1, t);
-	asm_imm(e->as, R2, bytes);
+	asm_imm(e->as, R2, size < 0 ? -size : size);
 	asm_call(e->as, helper);
-	/* helpers return an int: 32 bits count */
-	asm_jifi32(e->as, BPF_JNE, R0, 0, fault);
-	m = emit_tmp_mem(e, t, R1);
-	asm_load(e->as, bytes, R0, m.base, m.off);
+}
+
+/* r0 = the number that was read; size as in fit(). */
+static void read_result(struct emit *e, int64_t size, uint32_t t)
+{
+	struct mem m = emit_tmp_mem(e, t, R1);
+
+	asm_load(e->as, (int)(size < 0 ? -size : size), R0, m.base, m.off);
 	fit(e, R0, size);
 }
 
 /* With a second target a fault goes there; without one it gives 0. */
 static void load_memory(struct emit *e, int helper)
 {
-	unsigned fault = asm_label(e->as);
+	int64_t size = e->ins->args[1].num;
+	uint32_t t = emit_tmp(e, 8);
 
 	emit_load(e, R3, &e->ins->args[0]);
-	if (e->ins->target[1]) {
-		probe_read(e, helper, e->ins->args[1].num,
+	read_call(e, helper, size, t);
+	/* helpers return an int: 32 bits count */
+	if (e->ins->target[1])
+		asm_jifi32(e->as, BPF_JNE, R0, 0,
 			   emit_block(e, e->ins->target[1]));
-		asm_bind(e->as, fault);
-		emit_put(e, R0);
-		emit_ok(e);
-		return;
-	}
-	unsigned done = asm_label(e->as);
-
-	probe_read(e, helper, e->ins->args[1].num, fault);
-	asm_jmp(e->as, done);
-	asm_bind(e->as, fault);
-	asm_imm(e->as, R0, 0);
-	asm_bind(e->as, done);
+	read_result(e, size, t);
 	emit_put(e, R0);
+	emit_ok(e);
 }
 
 /* A pointer the verifier knows can be followed by a load; others are read by
- * the helper. Either way a fault gives 0. */
+ * the helper, which clears what it cannot read. Either way a fault gives 0. */
 static void load_trusted(struct emit *e)
 {
 	int64_t packed = e->ins->args[1].num;
 	int64_t size = (int8_t)(packed & 0xff);
 	int32_t off = (int32_t)(packed >> 8);
-	unsigned fault = asm_label(e->as), done = asm_label(e->as);
+	uint32_t t;
 	enum prog_kind k = e->f->probe ? e->f->probe->prog : PROG_NONE;
 
 	if ((k == PROG_TP_BTF || k == PROG_FENTRY || k == PROG_FEXIT) &&
@@ -98,11 +87,9 @@ static void load_trusted(struct emit *e)
 	}
 	emit_load(e, R3, &e->ins->args[0]);
 	emit_add(e, R3, off);
-	probe_read(e, KH_READ_KERNEL, size, fault);
-	asm_jmp(e->as, done);
-	asm_bind(e->as, fault);
-	asm_imm(e->as, R0, 0);
-	asm_bind(e->as, done);
+	t = emit_tmp(e, 8);
+	read_call(e, KH_READ_KERNEL, size, t);
+	read_result(e, size, t);
 	emit_put(e, R0);
 }
 
