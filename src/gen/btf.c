@@ -2,22 +2,15 @@
 /*
  * BTF for a program: the smallest blob that lets the verifier name functions
  * and show script lines. Types are: long; a prototype without parameters, which
- * is all that static functions need; one of so many longs for each number of
- * parameters that global ones have; a FUNC per subprogram.
+ * is all that static functions need; those of global ones; a FUNC per
+ * subprogram.
  */
 #include "gen/code.h"
 
-#include <assert.h>
 #include <linux/btf.h>
 #include <string.h>
 
-enum {
-	/* Types are numbered from 1 in the order in which they are put. */
-	ID_INT = 1,
-	ID_PROTO, /* + number of parameters, 0 to PARAMS_MAX */
-	PARAMS_MAX = 5,
-	ID_FIRST_FUNC = ID_PROTO + PARAMS_MAX + 1,
-};
+enum { ID_INT = 1 }; /* types are numbered in the order in which they are put */
 
 /* The two sections of BTF behind its header. */
 struct blob {
@@ -78,16 +71,27 @@ static uint32_t put_name(struct blob *b, const char *name)
 	return put_string(b, buf, n);
 }
 
-/* The kernel wants names of parameters, if only these. */
-static void put_protos(struct blob *b)
+/*
+ * Of a subprogram: what its memory is, if it is given any, and its prototype.
+ * next: the number of the next type; returns the prototype's. The kernel wants
+ * names of parameters, if only these.
+ */
+static uint32_t put_proto(struct blob *b, uint32_t *next, unsigned nparams,
+			  uint32_t memory)
 {
 	struct btf_param param = { put_name(b, "n"), ID_INT };
 
-	for (unsigned n = 0; n <= PARAMS_MAX; n++) {
-		put_type(b, 0, BTF_KIND_FUNC_PROTO, n, ID_INT);
-		for (unsigned i = 0; i < n; i++)
-			put(b, &param, sizeof(param));
+	if (memory) {
+		put_type(b, put_name(b, "memory"), BTF_KIND_STRUCT, 0, memory);
+		put_type(b, 0, BTF_KIND_PTR, 0, (*next)++);
+		param.type = (*next)++;
 	}
+	put_type(b, 0, BTF_KIND_FUNC_PROTO, nparams, ID_INT);
+	for (unsigned i = 0; i < nparams; i++) {
+		put(b, &param, sizeof(param));
+		param.type = ID_INT;
+	}
+	return (*next)++;
 }
 
 static void put_funcs(struct blob *b, const struct code *code, bool once,
@@ -97,20 +101,22 @@ static void put_funcs(struct blob *b, const struct code *code, bool once,
 	    arena_array(b->a, struct bpf_func_info, code->subprogs.n);
 	/* encoding, offset 0, 64 bits */
 	const uint32_t int_bits = BTF_INT_SIGNED << 24 | 64;
+	uint32_t next = ID_INT + 1, none, proto;
 
 	put_type(b, put_name(b, "long"), BTF_KIND_INT, 0, 8);
 	put(b, &int_bits, sizeof(int_bits));
-	put_protos(b);
+	none = put_proto(b, &next, 0, 0);
 	for (unsigned i = 0; i < code->subprogs.n; i++) {
 		const struct subprog *s = &code->subprogs.v[i];
-		unsigned n = once ? s->nparams : 0;
+		bool global = once && s->nparams;
 
-		assert(n <= PARAMS_MAX);
+		proto = global ? put_proto(b, &next, s->nparams, s->memory) :
+			none;
 		put_type(b, put_name(b, s->name), BTF_KIND_FUNC,
-			 n ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, ID_PROTO + n);
+			 global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, proto);
 		fi[i] = (struct bpf_func_info){
 			.insn_off = s->start,
-			.type_id = ID_FIRST_FUNC + i,
+			.type_id = next++,
 		};
 	}
 	ret->func_info = fi;

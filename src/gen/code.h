@@ -75,9 +75,11 @@ struct subprog {
 	uint32_t func;	  /* index in ir.funcs */
 	/*
 	 * Takes so many numbers and nothing else: it can be checked once, for
-	 * all calls, where the kernel lets global functions be called.
+	 * all calls, where the kernel lets global functions be called. memory:
+	 * the first one is the address of so many bytes, or 0: a number, too.
 	 */
 	unsigned nparams;
+	uint32_t memory;
 };
 
 /* One loadable unit: a kernel probe with its loop bodies, or one host probe or

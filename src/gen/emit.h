@@ -56,6 +56,12 @@ struct evict {
 	unsigned label; /* once the real run begins */
 };
 
+/* Ways to write a number's digits, each with a subprogram; isel_digits.c. */
+enum digits_kind {
+	DIGITS_DECIMAL, DIGITS_HEX, DIGITS_UPPER, DIGITS_OCTAL,
+	DIGITS_KINDS
+};
+
 /*
  * What a loop body shares with its handler. It lives as long as the compilation
  * of the handler.
@@ -74,6 +80,8 @@ struct root {
 	bool slow_lock_used;
 	unsigned slow_lock;	/* label of the lock's slow path */
 	unsigned slow_lock_body;
+	uint32_t digits_used;	/* bit for each kind */
+	unsigned digits[DIGITS_KINDS]; /* labels */
 	bool evict_used;	/* isel_evict.c */
 	/*
 	 * One for each map, as kernels before 6.9 want one call of

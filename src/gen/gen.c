@@ -25,6 +25,7 @@ enum {
 	SPIN_FRAME = 0,
 	EVICT_FRAME = 32,
 	SLOW_STACK = 96,
+	DIGITS_STACK = 32, /* no frame: what the kernel counts at least */
 	HOST_STACK = 32 << 10,
 	KERNEL_INSNS = 1000000,
 	BODIES_DEEP = 8, /* loops in each other */
@@ -438,6 +439,11 @@ static void start_subprog(struct compile *c, struct code *code,
 	vec_push(c->a, &code->subprogs, s);
 }
 
+static struct subprog *last_subprog(struct code *code)
+{
+	return &code->subprogs.v[code->subprogs.n - 1];
+}
+
 /* Labels become instructions; a subprogram that nothing calls has none. */
 static void place_entries(struct code *code, const struct assembler *as)
 {
@@ -510,6 +516,8 @@ static bool layout_all(struct gen *g, struct unit *units, struct code *code,
 		chain += below[i];
 	if (r->slow_lock_used || r->evict_used)
 		chain += SLOW_STACK;
+	else if (r->digits_used)
+		chain += DIGITS_STACK;
 	/* the handler's own frame has 32 bytes at least */
 	if (chain + 32 > KERNEL_STACK) {
 		complain(g->c, SCRATCH_FULL, &code->fn->probe->span, chain + 32,
@@ -544,6 +552,20 @@ static void emit_evict(struct unit *u, struct code *code, struct assembler *as)
 	}
 }
 
+static void emit_digits(struct unit *u, struct code *code, struct assembler *as)
+{
+	for (unsigned k = 0; k < DIGITS_KINDS; k++) {
+		if (!(u->e.root->digits_used & 1u << k))
+			continue;
+		u->e.as = as;
+		asm_bind(as, u->e.root->digits[k]);
+		start_subprog(u->e.c, code, as, u->e.f, "digits", 0);
+		last_subprog(code)->nparams = 2;
+		last_subprog(code)->memory = DIGITS_SIZE;
+		isel_digits(&u->e, k);
+	}
+}
+
 static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		     struct root *r)
 {
@@ -563,6 +585,8 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 		r->evicts.v[i].label = asm_label(&as);
 	r->evict_oldest = asm_label(&as);
 	r->evict_drop = asm_label(&as);
+	for (unsigned k = 0; k < DIGITS_KINDS; k++)
+		r->digits[k] = asm_label(&as);
 	for (struct unit *u = units; u; u = u->next) {
 		if (u->e.body)
 			resolve_shared(u, r);
@@ -574,7 +598,7 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	if (r->slow_lock_used) {
 		units->e.as = &as;
 		start_subprog(g->c, code, &as, f, "lock_slow", LOCK_FRAME);
-		code->subprogs.v[code->subprogs.n - 1].nparams = 3;
+		last_subprog(code)->nparams = 3;
 		isel_slow_lock(&units->e);
 		if (isel_lock_spins(&units->e)) {
 			start_subprog(g->c, code, &as, f, "lock_spin",
@@ -584,6 +608,7 @@ static void emit_all(struct gen *g, struct unit *units, struct code *code,
 	}
 	if (r->evict_used)
 		emit_evict(units, code, &as);
+	emit_digits(units, code, &as);
 	take(g->c, code, &as);
 	check_length(g, code, &as);
 	asm_free(&as);

@@ -147,6 +147,12 @@ void isel_submit(struct emit *e, bool wake);
 /* isel_sprint.c: in the kernel */
 bool sprint_can(const struct ir_fmt *f);
 void isel_sprint(struct emit *e);
+/* isel_digits.c */
+enum {
+	DIGITS_SIZE = 32, /* 22 octal digits, NUL */
+	DIGITS_END = 30,  /* where they end: stores to the stack are aligned */
+};
+void isel_digits(struct emit *e, enum digits_kind k);
 /* isel_lock.c */
 void isel_lock(struct emit *e);
 void isel_slow_lock(struct emit *e);

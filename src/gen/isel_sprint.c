@@ -10,8 +10,6 @@
 #include <string.h>
 
 enum {
-	DIGITS = 32,	/* 22 octal digits, NUL */
-	DIGITS_END = 30, /* where they end: stores to the stack are aligned */
 	FIELD_MAX = 100, /* width or precision */
 	ROOM_MAX = 1024, /* bytes of all pieces together */
 };
@@ -58,7 +56,7 @@ static uint32_t most_of(const struct fmt_part *p, uint32_t width)
 
 	if (!p->conv)
 		return (uint32_t)strlen(p->text) + 1;
-	n = p->conv == 's' ? width : DIGITS;
+	n = p->conv == 's' ? width : DIGITS_SIZE;
 	if (is_number(p) && p->prec > 0)
 		n += (uint32_t)p->prec;
 	if (p->width > 0)
@@ -115,68 +113,19 @@ static void append(struct sprint *s, uint32_t n)
 	s->used += n - 1;
 }
 
-static int base_of(char conv)
+static enum digits_kind kind_of(char conv)
 {
 	switch (conv) {
 	case 'x':
-	case 'X':
 	case 'p':
-		return 16;
+		return DIGITS_HEX;
+	case 'X':
+		return DIGITS_UPPER;
 	case 'o':
-		return 8;
+		return DIGITS_OCTAL;
 	default:
-		return 10;
+		return DIGITS_DECIMAL;
 	}
-}
-
-/* The most digits that 64 bits have. */
-static int most_digits(int base)
-{
-	return base == 16 ? 16 : base == 8 ? 22 : 20;
-}
-
-/*
- * Offset in RODATA of all pairs of digits. A power of two of them, so that a
- * mask tells the verifier that a pair is inside.
- */
-static uint32_t pair_table(struct emit *e, char conv)
-{
-	const char *digit = conv == 'X' ? "0123456789ABCDEF" :
-					  "0123456789abcdef";
-	int base = base_of(conv), n = base == 10 ? 128 : base * base;
-	char *t = arena_alloc(e->c->a, 2 * (size_t)n);
-
-	for (int i = 0; i < base * base; i++) {
-		t[2 * i] = digit[i / base];
-		t[2 * i + 1] = digit[i % base];
-	}
-	return plan_rodata(e->c, e->plan, t, 2 * (uint32_t)n);
-}
-
-/*
- * r2 = 2 * (r1 % base^2), r1 /= base^2, r4 = that remainder as two characters.
- * Unsigned. The remainder is made of the quotient: % would be a second
- * division.
- */
-static void two_digits(struct sprint *s, int base, uint32_t table)
-{
-	struct assembler *as = s->e->as;
-
-	asm_mov(as, R2, R1);
-	if (base == 10) {
-		asm_alui(as, BPF_DIV, R1, 100);
-		asm_mov(as, R4, R1);
-		asm_alui(as, BPF_MUL, R4, 100);
-		asm_alu(as, BPF_SUB, R2, R4);
-		asm_alui(as, BPF_AND, R2, 127);
-	} else {
-		asm_alui(as, BPF_AND, R2, base * base - 1);
-		asm_alui(as, BPF_RSH, R1, base == 16 ? 8 : 6);
-	}
-	asm_alui(as, BPF_LSH, R2, 1);
-	asm_value(as, R4, MAP_RODATA, table);
-	asm_alu(as, BPF_ADD, R4, R2);
-	asm_load(as, 2, R4, R4, 0);
 }
 
 /*
@@ -252,54 +201,27 @@ static const char *prefix_of(const struct fmt_part *p)
 	}
 }
 
-/*
- * Digits to the end of the temporary; s->len = their number. From the last to
- * the first, two at a time, as division gives them. The verifier walks the loop
- * to its limit, so there are no branches in it but the end of the number, and
- * what leaves it is the same after any turn: r5 counts up from an unknown
- * number, r0 for the verifier alone.
- */
+/* Digits to the end of the temporary; s->len = their number. */
 static void digits(struct sprint *s, const struct fmt_part *p,
 		   const struct ir_val *v)
 {
 	struct emit *e = s->e;
-	struct assembler *as = e->as;
-	int base = base_of(p->conv);
-	uint32_t table = pair_table(e, p->conv);
-	unsigned done = asm_label(as), loop = asm_label(as);
-	unsigned next = asm_label(as);
+	enum digits_kind k = kind_of(p->conv);
 
-	emit_zero(e, emit_tmp_mem(e, s->digits, R3), DIGITS);
-	emit_load(e, R1, v);
+	emit_zero(e, emit_tmp_mem(e, s->digits, R3), DIGITS_SIZE);
+	emit_load(e, R2, v);
 	if (has_sign(p)) {
 		/* INT64_MIN is its own negative, and right as an unsigned
 		 * number. */
-		asm_mov(as, R2, R1);
-		asm_alui(as, BPF_ARSH, R2, 63);
-		asm_alu(as, BPF_XOR, R1, R2);
-		asm_alu(as, BPF_SUB, R1, R2);
+		asm_mov(e->as, R1, R2);
+		asm_alui(e->as, BPF_ARSH, R1, 63);
+		asm_alu(e->as, BPF_XOR, R2, R1);
+		asm_alu(e->as, BPF_SUB, R2, R1);
 	}
-	emit_tmp_addr(e, R3, s->digits);
-	asm_imm(as, R0, 0);
-	emit_unknown_zero(e, R5);
-	emit_add(e, R3, DIGITS_END);
-	asm_bind(as, loop);
-	two_digits(s, base, table);
-	asm_alui(as, BPF_ADD, R3, -2);
-	asm_alui(as, BPF_ADD, R0, 2);
-	asm_alui(as, BPF_ADD, R5, 2);
-	asm_store(as, 2, R3, 0, R4);
-	asm_jifi(as, BPF_JNE, R1, 0, next);
-	asm_jmp(as, done);
-	asm_bind(as, next);
-	/* never more: for the verifier */
-	asm_jifi(as, BPF_JLT, R0, most_digits(base), loop);
-	asm_bind(as, done);
-	/* without the first one if it is 0: 1 for a pair below the base */
-	asm_alui(as, BPF_SUB, R2, 2 * base);
-	asm_alui(as, BPF_RSH, R2, 63);
-	asm_alu(as, BPF_SUB, R5, R2);
-	set_len(s, R5);
+	emit_tmp_addr(e, R1, s->digits);
+	e->root->digits_used |= 1u << k;
+	asm_call_label(e->as, e->root->digits[k]);
+	set_len(s, R0);
 }
 
 /*
@@ -424,7 +346,7 @@ static void number(struct sprint *s, const struct fmt_part *p,
 	asm_jifi(e->as, BPF_JGT, R2, DIGITS_END, bad);
 	emit_tmp_addr(e, R3, s->digits);
 	asm_alu(e->as, BPF_ADD, R3, R2);
-	append(s, DIGITS); /* the digits are at the end of their temporary */
+	append(s, DIGITS_SIZE); /* from the end of their temporary */
 	asm_bind(e->as, bad);
 	if (p->flag == '-')
 		blanks(s, p, v);
@@ -510,7 +432,7 @@ void isel_sprint(struct emit *e)
 	}
 	s.room = round8(s.room + 8);
 	s.pos = emit_tmp(e, 8);
-	s.digits = emit_tmp(e, DIGITS);
+	s.digits = emit_tmp(e, DIGITS_SIZE);
 	s.len = emit_tmp(e, 8);
 	s.ndigits = emit_tmp(e, 8);
 	s.end = asm_label(e->as);

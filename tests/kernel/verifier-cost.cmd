@@ -50,3 +50,14 @@ tally -vv -w "$TMP/z.stp" 2>"$TMP/err" >/dev/null || cat "$TMP/err"
 sed -n 's/.*: \([0-9]*\) instructions, \([0-9]*\) walked.*/\1 \2/p' \
     "$TMP/err" |
     awk '{ print "20 locks" ($2 > 2 * $1 ? ": " $1 " cost " $2 : "") }'
+# Neither are the digits of a number walked once for each number.
+awk 'BEGIN { print "probe kernel.trace(\"sys_enter\") {"
+             print "if (pid() != target()) next"
+             for (i = 0; i < 30; i++)
+                 print "s = sprintf(\"%d %x\", $id + " i ", $id)" \
+                       "; if (s == \"" i "\") exit()"
+             print "} probe timer.ms(1) { exit() }" }' >"$TMP/d.stp"
+tally -vv -w "$TMP/d.stp" 2>"$TMP/err" >/dev/null || cat "$TMP/err"
+sed -n 's/.*: \([0-9]*\) instructions, \([0-9]*\) walked.*/\1 \2/p' \
+    "$TMP/err" |
+    awk '{ print "60 numbers" ($2 > 2.2 * $1 ? ": " $1 " cost " $2 : "") }'
