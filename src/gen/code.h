@@ -110,6 +110,8 @@ struct gen {
 	 * labels of the one that is compiled and of its bodies. */
 	struct bodies *bodies;
 	unsigned *labels;
+	/* Kernel handlers ask for pid() or tid(); for target() or stp_pid(). */
+	bool reads_pid, reads_target;
 };
 
 /*

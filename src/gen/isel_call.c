@@ -148,9 +148,11 @@ static bool who(struct emit *e)
 {
 	switch (e->ins->builtin->id) {
 	case BI_PID:
+		e->g->reads_pid = true;
 		half_of(e, KH_PID_TGID, true);
 		return true;
 	case BI_TID:
+		e->g->reads_pid = true;
 		half_of(e, KH_PID_TGID, false);
 		return true;
 	case BI_UID:
@@ -171,9 +173,11 @@ static bool who(struct emit *e)
 		emit_put(e, R0);
 		return true;
 	case BI_TARGET:
+		e->g->reads_target = true;
 		from_control(e, offsetof(struct control, target_pid));
 		return true;
 	case BI_STP_PID: /* tally's own */
+		e->g->reads_target = true;
 		constant(e, getpid());
 		return true;
 	default:

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -98,6 +99,25 @@ static bool preemptible(const struct probe *p)
 	       p->prog == PROG_FEXIT;
 }
 
+/*
+ * In a PID namespace of its own tally knows processes by other numbers than the
+ * kernel's handlers: `pid() == target()` would never be true, in silence. The
+ * first namespace has a fixed inode (PROC_PID_INIT_INO in the kernel's
+ * include/linux/proc_ns.h). Without /proc nobody knows.
+ */
+static void check_namespace(struct session *s)
+{
+	enum { FIRST = 0xEFFFFFFCu };
+	struct stat st;
+
+	if (!s->g->reads_pid || !s->g->reads_target || s->o->no_warnings ||
+	    stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST)
+		return;
+	session_note(s, "WARNING: tally runs in a PID namespace: target() is a "
+		     "number of that one, pid() and tid() are the host's; "
+		     "compare target() with ns_pid()");
+}
+
 /* On failure the session is closed by the caller, with whatever is open. */
 int kern_open(struct session *s)
 {
@@ -127,6 +147,7 @@ int kern_open(struct session *s)
 	rc = load_progs(s, k->progs, k->nprogs);
 	if (rc)
 		return rc;
+	check_namespace(s);
 	hotplug_open(s);
 	rc = ring_open(s);
 	if (rc) {

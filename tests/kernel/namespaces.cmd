@@ -10,6 +10,9 @@ probe syscall.personality {
 		ns_tid() > 0, " ", ns_ppid(), " ", task_ns_pid(task_parent()),
 		" ", ns_pgrp(), " ", ns_sid())
 }'
+# There pid() is no number of that namespace, which is told.
+unshare -pf --mount-proc tally -c 'work-calls personality 1 1' -e '
+probe syscall.personality { if (pid() == target()) println("never") }' 2>&1
 tally -c 'work-calls personality 1 1' -e '
 probe syscall.personality {
 	if (pid() != target()) next
