@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +79,49 @@ static struct snapshot *read_one(struct merge *m, const char *path)
 	if (!s)
 		fprintf(stderr, "ERROR: %s: %s\n", path, why);
 	return s;
+}
+
+/* By machine, then by time. */
+static int by_run(const void *a, const void *b)
+{
+	const struct snap_host *x = a, *y = b;
+	int d = strcmp(x->name, y->name);
+
+	if (d)
+		return d;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/*
+ * The same run twice doubles its samples: overlapping patterns of files, or a
+ * merged file beside one that is in it. Runs of event files have no time of
+ * their own.
+ */
+static void warn_twice(struct compile *c, const struct snapshot *s)
+{
+	struct snap_host *h = arena_array(c->a, struct snap_host,
+					  s->hosts.n + 1);
+	unsigned i, n = 0, twice = 0;
+	const struct snap_host *first = NULL;
+
+	for (i = 0; i < s->hosts.n; i++)
+		if (strcmp(s->hosts.v[i].kernel, "vm") != 0)
+			h[n++] = s->hosts.v[i];
+	qsort(h, n, sizeof(*h), by_run);
+	for (i = 1; i < n; i++) {
+		if (by_run(&h[i - 1], &h[i]))
+			continue;
+		if (!twice++)
+			first = &h[i];
+	}
+	if (twice)
+		fprintf(stderr, "WARNING: %u run%s among the files more than "
+			"once: its samples are counted as often (host %s, "
+			"started at %" PRIu64 " ns)\n", twice,
+			twice == 1 ? " is" : "s are", first->name,
+			first->start_ns);
 }
 
 /*
@@ -170,5 +215,8 @@ int merge_main(struct compile *c, int argc, char **argv)
 		return usage();
 	}
 	s = merge_all(&m, argv + optind, argc - optind);
-	return s ? write_result(&m, s) : EXIT_FAILED;
+	if (!s)
+		return EXIT_FAILED;
+	warn_twice(c, s);
+	return write_result(&m, s);
 }

@@ -158,22 +158,47 @@ static bool merge_rows(struct arena *a, struct snap_agg *into,
 	return fits;
 }
 
+static bool same_probe(const struct snap_loss *x, const struct snap_loss *y)
+{
+	return strcmp(x->probe, y->probe) == 0;
+}
+
 /*
- * By probe's name. A probe that only one run had keeps its numbers. Linear: a
- * script has a few dozen probes.
+ * The row for from's row i: of several probes of one point the first goes with
+ * the first, the second with the second. NULL: a probe that into has not.
+ */
+static struct snap_loss *loss_for(const struct snapshot *into,
+				  const struct snapshot *from, unsigned i)
+{
+	const struct snap_loss *f = from->losses.v;
+	unsigned j, before = 0;
+
+	for (j = 0; j < i; j++)
+		before += same_probe(&f[j], &f[i]);
+	for (j = 0; j < into->losses.n; j++)
+		if (same_probe(&into->losses.v[j], &f[i]) && !before--)
+			return &into->losses.v[j];
+	return NULL;
+}
+
+/*
+ * By probe's name. A probe that only one run had keeps its numbers. Runs of one
+ * script mostly have the same rows: only from the first difference on is one
+ * searched for.
  */
 static void merge_losses(struct arena *a, struct snapshot *into,
 			 const struct snapshot *from)
 {
-	unsigned i, j;
+	bool aligned = true;
+	unsigned i;
 
 	for (i = 0; i < from->losses.n; i++) {
 		const struct snap_loss *f = &from->losses.v[i];
-		struct snap_loss *t = NULL;
+		struct snap_loss *t;
 
-		for (j = 0; j < into->losses.n && !t; j++)
-			if (strcmp(into->losses.v[j].probe, f->probe) == 0)
-				t = &into->losses.v[j];
+		aligned = aligned && i < into->losses.n &&
+			  same_probe(&into->losses.v[i], f);
+		t = aligned ? &into->losses.v[i] : loss_for(into, from, i);
 		if (!t) {
 			vec_push(a, &into->losses, *f);
 			continue;
@@ -194,6 +219,10 @@ bool snapshot_merge(struct arena *a, struct snapshot *into,
 		*ret_why =
 		    arena_printf(a, "they come from different scripts (%s, %s)",
 				 into->script, from->script);
+		return false;
+	}
+	if (into->aggs.n != from->aggs.n) {
+		*ret_why = "they have different aggregates";
 		return false;
 	}
 	for (i = 0; i < from->aggs.n; i++) {

@@ -98,3 +98,18 @@ tally -w --events a.events --snapshot pipe s.stp >printed
 wait
 test -p pipe && tally merge --print piped | grep -c '^by\['
 ls pipe*
+
+# Two probes of one point are two rows of the ledger, in any order of merging.
+for f in a b; do
+	tally -w --events $f.events --snapshot two.$f -e 'global s
+	probe kernel.trace("sys_enter") { s <<< 1 }
+	probe kernel.trace("sys_enter") { if (pid() == 3) next; s <<< 1 }' >out
+done
+tally merge two.a two.b | sed '1,/"ledger"/d' >ab
+tally merge two.b two.a | sed '1,/"ledger"/d' >ba
+cmp ab ba && grep -c '"probe"' ab
+# A run that is there twice counts twice, which is told.
+tally --snapshot one.json -e 'global s probe begin { s <<< 1; exit() }
+probe end { println(@count(s)) }'
+tally merge --print one.json a.json 2>&1 | sed 's/ (.*//'
+tally merge --print one.json one.json 2>&1 | sed 's/ (.*//'
