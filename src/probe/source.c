@@ -294,8 +294,16 @@ void source_add_functions(const struct uprobe_file *f, const char *name,
 	if (!elf_has_debug(f->c, f->elf))
 		return;
 	debug = debug_open(f->c, f->elf->path, &why);
-	if (!debug)
+	if (!debug) {
+		/* what would be missing in the number is not passed over */
+		if (q.what & SKIM_INLINED &&
+		    debug_may_inline(f->c, f->elf, name))
+			diag_note(f->c->diag,
+				  complain(f->c, COPIES_UNSEEN,
+					   &f->m->point->span, name),
+				  NULL, "'%s': %s", f->elf->path, why);
 		return;
+	}
 	debug_find(debug, &q, &places, near);
 	for (unsigned i = 0; i < places.n; i++) {
 		const struct debug_place *p = &places.v[i];

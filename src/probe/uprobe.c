@@ -46,17 +46,19 @@ static bool never_returns(const struct uprobe_file *f,
 
 static int expand_file(const struct uprobe_file *f)
 {
+	const char *name = uprobe_part(f->m, "function");
+	unsigned before = f->out->n;
 	elf_funcs funcs = {0};
 	bool started = false;
-	int rc = elf_find_funcs(f->c, f->elf, uprobe_part(f->m, "function"),
-				&funcs);
+	int rc = elf_find_funcs(f->c, f->elf, name, &funcs);
 
 	for (unsigned i = 0; i < funcs.n; i++)
 		if (never_returns(f, &funcs.v[i]))
 			started = true;
 		else if (f->m->pattern->tag != 2 || funcs.v[i].is_global)
 			add_probe(f, &funcs.v[i]);
-	if (rc)
+	/* Without a symbol left a program can still describe its functions. */
+	if (rc && (f->m->pattern->tag == 2 || !elf_has_debug(f->c, f->elf)))
 		return family_refuse(f->c, f->m,
 				     "'%s' has no symbols (stripped); install "
 				     "its debugging symbols or probe a library "
@@ -68,7 +70,13 @@ static int expand_file(const struct uprobe_file *f)
 				     "return");
 	/* What is visible from outside is so by its symbol. */
 	if (f->m->pattern->tag != 2)
-		source_add_functions(f, uprobe_part(f->m, "function"), &funcs);
+		source_add_functions(f, name, &funcs);
+	if (f->out->n == before && strstr(name, "::") &&
+	    !elf_has_debug(f->c, f->elf))
+		return family_refuse(f->c, f->m,
+				     "'%s' has no debug information, which "
+				     "names with scopes are found by",
+				     f->elf->path);
 	return 0;
 }
 

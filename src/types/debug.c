@@ -6,9 +6,15 @@
  */
 #include "types/debug.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "types/debug_file.h"
+#include "types/glob.h"
 #include "types/types.h"
+
+/* Bytes of .debug_info that are looked at for units of a split program. */
+enum { SPLIT_LOOK = 1 << 16 };
 
 /* --- opening -------------------------------------------------------------- */
 
@@ -23,6 +29,29 @@ static struct map *files(struct compile *c)
 }
 
 /*
+ * Whether units only name the files that their descriptions are in. One is as
+ * good as another: who builds so does it for all.
+ */
+static bool is_split(struct debug_file *f)
+{
+	const struct libdw *dw = f->dw;
+	Dwarf_Off off = 0, next;
+	size_t head;
+	Dwarf_Die cu;
+
+	while (!dw->dwarf_nextcu(f->dbg, off, &next, &head, NULL, NULL, NULL)) {
+		if (dw->dwarf_offdie(f->dbg, off + head, &cu) &&
+		    (dw->dwarf_tag(&cu) == DW_TAG_skeleton_unit ||
+		     dw->dwarf_hasattr(&cu, DW_AT_GNU_dwo_name)))
+			return true;
+		if (next <= off || next > SPLIT_LOOK)
+			break;
+		off = next;
+	}
+	return false;
+}
+
+/*
  * The module is placed at 0 with its own addresses on top, so that what libdw
  * calls an address is the address as linked.
  */
@@ -32,6 +61,8 @@ static void open_module(struct debug_file *f)
 	/* libdwfl keeps a pointer to it as long as the session. */
 	Dwfl_Callbacks *how = arena_new_of(f->c->a, Dwfl_Callbacks);
 	Dwarf_Addr bias = 0;
+	const char *name;
+	const void *id;
 
 	how->find_elf = dw->dwfl_build_id_find_elf;
 	how->find_debuginfo = dw->dwfl_standard_find_debuginfo;
@@ -46,10 +77,19 @@ static void open_module(struct debug_file *f)
 	if (!f->mod)
 		return;
 	f->dbg = dw->dwfl_module_getdwarf(f->mod, &bias);
+	f->alt = f->dbg ? dw->dwarf_getalt(f->dbg) : NULL;
 	if (!f->dbg || bias)
 		f->missing = "it has no debug information: build it with -g, "
 			     "or install its debug symbols (Debian: the "
 			     "package's -dbgsym)";
+	else if (!f->alt &&
+		 dw->dwelf_dwarf_gnu_debugaltlink(f->dbg, &name, &id) > 0)
+		f->missing = arena_printf(
+		    f->c->a, "the file with the common parts of its debug "
+			     "information is missing: %s", name);
+	else if (is_split(f))
+		f->missing = "its debug information is in .dwo files, which "
+			     "are not read: build it without -gsplit-dwarf";
 	else
 		f->missing = NULL;
 }
@@ -60,7 +100,7 @@ static void close_file(struct debug_file *f)
 		f->dw->dwfl_end(f->dwfl);
 	f->dwfl = NULL;
 	f->mod = NULL;
-	f->dbg = NULL;
+	f->dbg = f->alt = NULL;
 }
 
 struct debug_file *debug_open(struct compile *c, const char *path,
@@ -105,18 +145,36 @@ void debug_close(struct compile *c)
 
 /* --- the tree ------------------------------------------------------------- */
 
-bool die_units(struct debug_file *f, bool (*visit)(void *ctx, Dwarf_Die *cu),
-	       void *ctx)
+static const uint64_t in_alt = 1ull << 63;
+
+uint64_t die_id(struct debug_file *f, Dwarf_Die *die)
+{
+	uint64_t off = f->dw->dwarf_dieoffset(die);
+
+	return f->alt && f->dw->dwarf_cu_getdwarf(die->cu) == f->alt
+		   ? off | in_alt
+		   : off;
+}
+
+bool die_of_id(struct debug_file *f, uint64_t id, Dwarf_Die *ret)
+{
+	Dwarf *dbg = id & in_alt ? f->alt : f->dbg;
+
+	return dbg && f->dw->dwarf_offdie(dbg, id & ~in_alt, ret);
+}
+
+/* parts: also what is no unit with code. */
+static bool units_of(struct debug_file *f, Dwarf *dbg, bool parts,
+		     bool (*visit)(void *ctx, Dwarf_Die *cu), void *ctx)
 {
 	const struct libdw *dw = f->dw;
 	Dwarf_Off off = 0, next;
 	size_t head;
 	Dwarf_Die cu;
 
-	while (!dw->dwarf_nextcu(f->dbg, off, &next, &head, NULL, NULL, NULL)) {
-		/* Units of types and parts of units have no code. */
-		if (dw->dwarf_offdie(f->dbg, off + head, &cu) &&
-		    dw->dwarf_tag(&cu) == DW_TAG_compile_unit &&
+	while (!dw->dwarf_nextcu(dbg, off, &next, &head, NULL, NULL, NULL)) {
+		if (dw->dwarf_offdie(dbg, off + head, &cu) &&
+		    (parts || dw->dwarf_tag(&cu) == DW_TAG_compile_unit) &&
 		    visit(ctx, &cu))
 			return true;
 		if (next <= off)
@@ -124,6 +182,19 @@ bool die_units(struct debug_file *f, bool (*visit)(void *ctx, Dwarf_Die *cu),
 		off = next;
 	}
 	return false;
+}
+
+bool die_units(struct debug_file *f, bool (*visit)(void *ctx, Dwarf_Die *cu),
+	       void *ctx)
+{
+	return units_of(f, f->dbg, false, visit, ctx);
+}
+
+bool die_all_units(struct debug_file *f,
+		   bool (*visit)(void *ctx, Dwarf_Die *cu), void *ctx)
+{
+	return units_of(f, f->dbg, true, visit, ctx) ||
+	       (f->alt && units_of(f, f->alt, true, visit, ctx));
 }
 
 bool die_first(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret)
@@ -144,6 +215,20 @@ const char *die_name(struct debug_file *f, Dwarf_Die *die)
 	if (f->dw->dwarf_attr_integrate(die, DW_AT_name, &at))
 		s = f->dw->dwarf_formstring(&at);
 	return s ? str_internz(f->c->str, s) : NULL;
+}
+
+bool debug_name_matches(struct compile *c, const char *glob,
+			const char *name)
+{
+	const char *args = strchr(name, '<');
+
+	if (name_glob(glob, name))
+		return true;
+	/* "operator<" and "operator<<" are no templates */
+	return args && args != name && !strchr(glob, '<') &&
+	       name[strlen(name) - 1] == '>' &&
+	       strncmp(name, "operator", args - name) &&
+	       name_glob(glob, arena_strndup(c->a, name, args - name));
 }
 
 bool die_entry(struct debug_file *f, Dwarf_Die *die, Dwarf_Addr *ret)

@@ -70,6 +70,13 @@ struct debug_query {
  */
 struct debug_file *debug_open(struct compile *c, const char *path,
 			      const char **ret_why);
+/*
+ * Whether there may be inlined copies of a function of that name (a glob),
+ * where debug_open() failed: false only if it is certain that there are none.
+ */
+struct elf_file;
+bool debug_may_inline(struct compile *c, const struct elf_file *f,
+		      const char *name);
 /* Gives all that is open back; what is asked later opens it again. */
 void debug_close(struct compile *c);
 

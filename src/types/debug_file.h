@@ -14,6 +14,7 @@ struct debug_file {
 	Dwfl *dwfl;		/* NULL: closed */
 	Dwfl_Module *mod;
 	Dwarf *dbg;
+	Dwarf *alt; /* the file that dwz put common parts into, or NULL */
 	const char *missing;	/* why there is nothing, or NULL */
 	struct map *made;	/* offset of a DIE -> struct ctype */
 	unsigned filling;	/* types being filled for each other */
@@ -22,18 +23,32 @@ struct debug_file {
 /* Opens it again after debug_close(); false: it has become unreadable. */
 bool debug_reopen(struct debug_file *f);
 
+/* A number that tells a DIE from all others of f, of both files. */
+uint64_t die_id(struct debug_file *f, Dwarf_Die *die);
+bool die_of_id(struct debug_file *f, uint64_t id, Dwarf_Die *ret);
+
 /*
  * Visits the compilation units, and each DIE below one, until visit() returns
- * true. Nested deeper than DIE_DEPTH is not seen: no compiler writes that.
+ * true. die_all_units() also the parts that several of them have in common,
+ * where types can be and code cannot. Nested deeper than DIE_DEPTH is not seen:
+ * no compiler writes that.
  */
 enum { DIE_DEPTH = 48 };
 bool die_units(struct debug_file *f, bool (*visit)(void *ctx, Dwarf_Die *cu),
 	       void *ctx);
+bool die_all_units(struct debug_file *f,
+		   bool (*visit)(void *ctx, Dwarf_Die *cu), void *ctx);
 /* Children of die, in order. */
 bool die_first(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret);
 bool die_next(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret);
 /* Name, also of the declaration that die completes; NULL: none. Interned. */
 const char *die_name(struct debug_file *f, Dwarf_Die *die);
+/*
+ * Whether a function's name, without scopes, is meant by a pattern. "f" means
+ * "f<int>", too: what a template makes.
+ */
+bool debug_name_matches(struct compile *c, const char *glob,
+			const char *name);
 /*
  * Where a function, or an inlined copy, is entered. false: it has no code of
  * its own (a declaration, or one that exists only inlined).

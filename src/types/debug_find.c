@@ -47,7 +47,7 @@ static void add_place(struct search *s, Dwarf_Die *die, uint64_t addr,
 	p.func = name ? name : "";
 	p.file = file ? str_internz(s->f->c->str, file) : "";
 	p.is_inline = dw->dwarf_tag(die) == DW_TAG_inlined_subroutine;
-	p.scope = dw->dwarf_dieoffset(die);
+	p.scope = die_id(s->f, die);
 	vec_push(s->f->c->a, s->ret, p);
 }
 
@@ -187,7 +187,7 @@ static bool name_matches(struct search *s, Dwarf_Die *die)
 		return name && name_glob(s->name, name);
 	}
 	name = die_name(s->f, die);
-	return name && name_glob(s->name, name) &&
+	return name && debug_name_matches(s->f->c, s->name, name) &&
 	       (!s->scope || scope_matches(s->scope, scope_text(s, *die)));
 }
 
@@ -304,7 +304,7 @@ static bool scope_at(struct search *s, Dwarf_Die *cu, uint64_t pc,
 static void add_line(struct search *s, Dwarf_Die *func, uint64_t addr,
 		     const char *file, int line)
 {
-	uint64_t scope = s->f->dw->dwarf_dieoffset(func);
+	uint64_t scope = die_id(s->f, func);
 
 	for (unsigned i = s->first; i < s->ret->n; i++) {
 		struct debug_place *p = &s->ret->v[i];

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "types/debug_unit.h"
+#include "types/elf.h"
 #include "types/glob.h"
 
 /* One file: the program's own, or the one that dwz put common parts into. */
@@ -39,12 +40,15 @@ enum { CHAIN_DEPTH = 8 };
 enum { NEEDLES_MAX = 8, FILTER_FROM = 1 << 20 };
 
 struct skim {
+	struct compile *c;
+	bool every; /* every unit is to be looked at */
 	struct arena *a; /* of the skim alone */
 	const char *glob;
 	bool linkage; /* glob is of names as the linker knows them */
 	struct image main, alt;
 	bool has_alt;
 	bool filter; /* pass over units that have none of these: */
+	const char *opened; /* the name with what opens arguments: "f<" */
 	uint32_t needle[NEEDLES_MAX];
 	unsigned nneedles;
 };
@@ -93,6 +97,12 @@ static struct unit *unit_of(const struct image *im, uint64_t off)
 							      : NULL;
 }
 
+static bool is_named(struct skim *s, const char *name)
+{
+	return s->linkage ? name_glob(s->glob, name)
+			  : debug_name_matches(s->c, s->glob, name);
+}
+
 /* Whether the DIE, or what it completes or is a copy of, has the name. */
 static bool has_name(struct skim *s, struct image *im, uint64_t off, int depth)
 {
@@ -109,7 +119,7 @@ static bool has_name(struct skim *s, struct image *im, uint64_t off, int depth)
 	    unit_read_die(&im->b, u, off, &d)) {
 		name = s->linkage ? d.linkage : d.name;
 		if (name)
-			yes = name_glob(s->glob, name);
+			yes = is_named(s, name);
 		else if (d.origin && !d.origin_alt)
 			yes = has_name(s, im, d.origin, depth + 1);
 		else if (d.origin && s->has_alt)
@@ -148,14 +158,14 @@ static bool are_far(struct skim *s, struct image *im)
 	return false;
 }
 
-static void find_text(struct skim *s, struct byte_span in)
+/* A linker lets "add" be the end of "work_add". */
+static void find_text(struct skim *s, const char *text, size_t len,
+		      struct byte_span in)
 {
-	size_t len = strlen(s->glob) + 1; /* with the NUL */
 	const uint8_t *p = in.p, *end = in.p + in.n;
 
-	/* A linker lets "add" be the end of "work_add". */
 	while (s->nneedles <= NEEDLES_MAX && end - p >= (ptrdiff_t)len &&
-	       (p = memmem(p, end - p, s->glob, len))) {
+	       (p = memmem(p, end - p, text, len))) {
 		if (s->nneedles < NEEDLES_MAX)
 			s->needle[s->nneedles] = (uint32_t)(p - in.p);
 		s->nneedles++;
@@ -171,11 +181,16 @@ static void find_text(struct skim *s, struct byte_span in)
  */
 static void make_filter(struct skim *s)
 {
+	size_t len = strlen(s->glob);
+
 	if (name_is_glob(s->glob) || s->has_alt || s->main.b.str_offsets.n ||
 	    s->main.b.info.n < FILTER_FROM)
 		return;
-	find_text(s, s->main.b.str);
-	find_text(s, s->main.b.line_str);
+	find_text(s, s->glob, len + 1, s->main.b.str);
+	find_text(s, s->glob, len + 1, s->main.b.line_str);
+	/* what a template makes; the table has it as "f<int>" */
+	s->opened = arena_printf(s->a, "%s<", s->glob);
+	find_text(s, s->opened, len + 1, s->main.b.str);
 	s->filter = s->nneedles <= NEEDLES_MAX && !are_far(s, &s->main);
 }
 
@@ -205,7 +220,8 @@ static bool may_have(const struct skim *s, const struct unit *u)
 	for (unsigned i = 0; i < s->nneedles; i++)
 		if (has_word(p, end, s->needle[i]))
 			return true;
-	return memmem(p, end - p, s->glob, strlen(s->glob) + 1);
+	return memmem(p, end - p, s->glob, strlen(s->glob) + 1) ||
+	       memmem(p, end - p, s->opened, strlen(s->opened));
 }
 
 /* --- going through -------------------------------------------------------- */
@@ -217,7 +233,7 @@ static bool is_wanted(struct skim *s, const struct unit_die *d)
 	if (!d->has_code)
 		return false;
 	if (name)
-		return name_glob(s->glob, name);
+		return is_named(s, name);
 	if (!d->origin)
 		return false;
 	return has_name(s, d->origin_alt ? &s->alt : &s->main, d->origin, 0);
@@ -262,42 +278,76 @@ static bool read_units(struct skim *s, struct image *im)
 	return true;
 }
 
-static bool skim(struct skim *s, struct debug_file *f, unsigned what,
-		 die_offsets *ret)
+static bool skim(struct skim *s, const struct libdw *dw, Elf *elf, Elf *alt,
+		 unsigned what, die_offsets *ret)
 {
-	Dwarf *alt = f->dw->dwarf_getalt(f->dbg);
-
-	if (!unit_open(f->dw, f->dbg, &s->main.b) || !read_units(s, &s->main))
+	if (!unit_open(dw, elf, alt, &s->main.b) || !read_units(s, &s->main))
 		return false;
-	s->has_alt = alt && unit_open(f->dw, alt, &s->alt.b) &&
+	s->has_alt = alt && unit_open(dw, alt, NULL, &s->alt.b) &&
 		     read_units(s, &s->alt);
-	make_filter(s);
+	if (!s->every)
+		make_filter(s);
 	for (unsigned i = 0; i < s->main.nunits; i++) {
 		struct unit *u = &s->main.units[i];
 
-		if (!u->has_code || (s->filter && !may_have(s, u)))
+		if ((!u->has_code && !u->is_split) ||
+		    (s->filter && !may_have(s, u)))
 			continue;
-		if (!make_ready(s, &s->main, u))
+		if (!make_ready(s, &s->main, u) || u->is_split)
 			return false;
 		/* It may turn out to be a part that others import. */
 		if (u->has_code && unit_table_has(u->table, what) &&
-		    !skim_unit(s, u, what, f->c->a, ret))
+		    !skim_unit(s, u, what, s->c->a, ret))
 			return false;
 	}
 	return true;
 }
 
+/* Names as the linker knows them, of C++ and of Rust. */
+static bool is_linkage(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
 bool debug_skim(struct debug_file *f, const char *glob, unsigned what,
 		die_offsets *ret)
 {
-	struct skim s = {.a = arena_new(), .glob = glob};
+	struct skim s = {.c = f->c, .a = arena_new(), .glob = glob};
+	const struct libdw *dw = f->dw;
 	unsigned first = ret->n;
 	bool ok;
 
-	s.linkage = !strncmp(glob, "_Z", 2) || !strncmp(glob, "_R", 2);
-	ok = skim(&s, f, what, ret);
+	s.linkage = is_linkage(glob);
+	ok = skim(&s, dw, dw->dwarf_getelf(f->dbg),
+		  f->alt ? dw->dwarf_getelf(f->alt) : NULL, what, ret);
 	if (!ok)
 		ret->n = first;
 	arena_free(s.a);
 	return ok;
+}
+
+bool debug_may_inline(struct compile *c, const struct elf_file *f,
+		      const char *name)
+{
+	/* libelf is in this program; only what reads the rest may be missing */
+	static const struct libdw own = {
+	    .elf_compress = elf_compress,
+	    .elf_getdata = elf_getdata,
+	    .elf_getshdrstrndx = elf_getshdrstrndx,
+	    .elf_nextscn = elf_nextscn,
+	    .elf_strptr = elf_strptr,
+	    .gelf_getshdr = gelf_getshdr,
+	};
+	const char *colons = strrchr(name, ':');
+	struct skim s = {.c = c, .a = arena_new(), .every = true,
+			 .glob = colons ? colons + 1 : name};
+	die_offsets found = {0};
+	bool ok;
+
+	s.linkage = is_linkage(name);
+	ok = skim(&s, &own, f->elf, NULL, SKIM_INLINED, &found);
+	if (!ok && f->debug)
+		ok = skim(&s, &own, f->debug, NULL, SKIM_INLINED, &found);
+	arena_free(s.a);
+	return !ok || found.n;
 }

@@ -95,7 +95,7 @@ static void read_base(struct debug_file *f, struct ctype *ct, Dwarf_Die *die)
 
 static struct ctype *type_of_die(struct debug_file *f, Dwarf_Die *die)
 {
-	uint64_t id = f->dw->dwarf_dieoffset(die);
+	uint64_t id = die_id(f, die);
 	struct ctype *ct = map_get_num(f->made, id);
 	const char *name;
 
@@ -295,7 +295,7 @@ void debug_fill(struct ctype_source *s, struct ctype *ct)
 	 * a chain of as many arrays as it likes.
 	 */
 	if (f->filling >= FILL_DEPTH || !debug_reopen(f) ||
-	    !f->dw->dwarf_offdie(f->dbg, ct->id, &die))
+	    !die_of_id(f, ct->id, &die))
 		return;
 	f->filling++;
 	switch (ct->kind) {
@@ -405,7 +405,7 @@ const struct ctype *debug_type(struct debug_file *f, const char *name)
 		b.name += n + strspn(b.name + n, " ");
 		break;
 	}
-	if (!debug_reopen(f) || !die_units(f, type_of_unit, &b))
+	if (!debug_reopen(f) || !die_all_units(f, type_of_unit, &b))
 		return NULL;
 	while (stars--)
 		b.ret = ctype_pointer_to(f->c, b.ret);
@@ -473,7 +473,7 @@ bool debug_constant(struct debug_file *f, const char *name, int64_t *ret)
 {
 	struct by_constant b = {.f = f, .name = name};
 
-	if (!debug_reopen(f) || !die_units(f, constant_of_unit, &b))
+	if (!debug_reopen(f) || !die_all_units(f, constant_of_unit, &b))
 		return false;
 	*ret = b.value;
 	return true;

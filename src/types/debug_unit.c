@@ -182,12 +182,9 @@ static struct byte_span section(const struct libdw *dw, Elf *elf,
 	return b;
 }
 
-bool unit_open(const struct libdw *dw, Dwarf *dbg, struct unit_bytes *ret)
+bool unit_open(const struct libdw *dw, Elf *elf, Elf *alt,
+	       struct unit_bytes *ret)
 {
-	Elf *elf = dw->dwarf_getelf(dbg);
-	Dwarf *alt = dw->dwarf_getalt(dbg);
-	Elf *alt_elf = alt ? dw->dwarf_getelf(alt) : NULL;
-
 	memset(ret, 0, sizeof(*ret));
 	if (!elf)
 		return false;
@@ -196,8 +193,8 @@ bool unit_open(const struct libdw *dw, Dwarf *dbg, struct unit_bytes *ret)
 	ret->str = section(dw, elf, ".debug_str");
 	ret->line_str = section(dw, elf, ".debug_line_str");
 	ret->str_offsets = section(dw, elf, ".debug_str_offsets");
-	if (alt_elf)
-		ret->alt_str = section(dw, alt_elf, ".debug_str");
+	if (alt)
+		ret->alt_str = section(dw, alt, ".debug_str");
 	return ret->info.n && ret->abbrev.n;
 }
 
@@ -236,6 +233,7 @@ bool unit_read_head(const struct unit_bytes *b, uint64_t off, struct unit *ret)
 		skip(&c, 8 + ret->off_size);
 	ret->first = c.p - b->info.p;
 	ret->has_code = type == DW_UT_compile;
+	ret->is_split = type == DW_UT_skeleton;
 	return !c.bad && (ret->addr_size == 8 || ret->addr_size == 4);
 }
 
@@ -554,6 +552,8 @@ bool unit_bases(const struct unit_bytes *b, struct unit *u)
 	for (unsigned i = 0; sh && i < sh->nattrs; i++) {
 		int len = form_length(u, sh->attrs[i].form);
 
+		if (sh->attrs[i].at == DW_AT_GNU_dwo_name)
+			u->is_split = true;
 		if (sh->attrs[i].at == DW_AT_str_offsets_base && len > 0)
 			u->str_base = get(&c, len);
 		else

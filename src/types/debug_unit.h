@@ -35,6 +35,7 @@ struct unit {
 	const struct unit_table *table; /* NULL: not read yet */
 	uint8_t version, addr_size, off_size; /* bytes */
 	bool has_code; /* no unit of types, no part of units */
+	bool is_split; /* only names the file that it is in */
 };
 
 /* What is read of a function or of a copy of one. */
@@ -45,8 +46,13 @@ struct unit_die {
 	bool has_code;	 /* has an address */
 };
 
-/* false: there is no .debug_info that could be read. */
-bool unit_open(const struct libdw *dw, Dwarf *dbg, struct unit_bytes *ret);
+/*
+ * Of a file, and of the one with common parts that it refers to (NULL: none);
+ * the elf_ functions of dw read them. false: there is no .debug_info that could
+ * be read.
+ */
+bool unit_open(const struct libdw *dw, Elf *elf, Elf *alt,
+	       struct unit_bytes *ret);
 bool unit_read_head(const struct unit_bytes *b, uint64_t off, struct unit *ret);
 /* NULL: it has what is not known here. */
 struct unit_table *unit_read_table(struct arena *a, const struct unit_bytes *b,

@@ -183,9 +183,9 @@ static int scopes_at(struct lookup *l, uint64_t scope, Dwarf_Die **ret)
 	*ret = NULL;
 	n = dw->dwarf_getscopes(&l->cu, l->pc, ret);
 	for (int i = 0; i < n; i++)
-		if (!scope || dw->dwarf_dieoffset(&(*ret)[i]) == scope)
+		if (!scope || die_id(l->f, &(*ret)[i]) == scope)
 			return n;
-	if (!scope || !dw->dwarf_offdie(l->f->dbg, scope, &die))
+	if (!scope || !die_of_id(l->f, scope, &die))
 		return n < 0 ? 0 : n;
 	/* pc is beside the copy that it enters: that one, and the unit. */
 	free(*ret);
@@ -203,7 +203,7 @@ static bool enters(struct lookup *l, uint64_t scope)
 	Dwarf_Addr entry;
 	Dwarf_Die die;
 
-	return l->f->dw->dwarf_offdie(l->f->dbg, scope, &die) &&
+	return die_of_id(l->f, scope, &die) &&
 	       die_entry(l->f, &die, &entry) && entry == l->pc;
 }
 

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "types/glob.h"
 
@@ -49,6 +50,23 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, const char *name,
 /* Bytes; linkers write 16 or 20. Longer ones make no file's name. */
 enum { BUILD_ID_MAX = 64 };
 
+/* The bytes that tell this build from all others. NULL: it has none. */
+static const unsigned char *build_id(Elf *elf, size_t *ret_n)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_section(elf, SHT_NOTE, ".note.gnu.build-id", &sh);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	size_t name, desc;
+	GElf_Nhdr note;
+
+	if (!data || !gelf_getnote(data, 0, &note, &name, &desc) ||
+	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz < 2 ||
+	    note.n_descsz > BUILD_ID_MAX)
+		return NULL;
+	*ret_n = note.n_descsz;
+	return (const unsigned char *)data->d_buf + desc;
+}
+
 /*
  * "/usr/lib/debug/.build-id/ab/cdef....debug", if that exists. Where
  * distributions put symbols by build id: the first byte names a folder, the
@@ -56,69 +74,48 @@ enum { BUILD_ID_MAX = 64 };
  */
 static const char *debug_path(struct compile *c, Elf *elf)
 {
-	GElf_Shdr sh;
-	Elf_Scn *scn = find_section(elf, SHT_NOTE, ".note.gnu.build-id", &sh);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-	size_t off = 0, name, desc;
-	GElf_Nhdr note;
-	const unsigned char *id;
+	size_t n;
+	const unsigned char *id = build_id(elf, &n);
 	const char *path;
 
-	if (!data || !gelf_getnote(data, off, &note, &name, &desc) ||
-	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz < 2 ||
-	    note.n_descsz > BUILD_ID_MAX)
+	if (!id)
 		return NULL;
-	id = (const unsigned char *)data->d_buf + desc;
 	path = arena_printf(c->a, "/usr/lib/debug/.build-id/%02x/", id[0]);
-	for (unsigned i = 1; i < note.n_descsz; i++)
+	for (unsigned i = 1; i < n; i++)
 		path = arena_printf(c->a, "%s%02x", path, id[i]);
 	path = arena_printf(c->a, "%s.debug", path);
 	return access(path, R_OK) ? NULL : path;
 }
 
 /*
- * A stripped program's symbols may be in a file of their own. Failing to open
- * that is no error: what the file itself exports is still there.
- */
-static void open_debug(struct compile *c, struct elf_file *f)
-{
-	GElf_Shdr sh;
-	const char *path;
-
-	f->debug_fd = -1;
-	if (find_section(f->elf, SHT_SYMTAB, NULL, &sh))
-		return;
-	path = debug_path(c, f->elf);
-	if (!path)
-		return;
-	f->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (f->debug_fd < 0)
-		return;
-	f->debug = elf_begin(f->debug_fd, ELF_C_READ_MMAP, NULL);
-}
-
-/*
  * "prog.debug" beside "/bin/prog", in its folder .debug, or in the tree of
- * folders that debuggers search: what the section .gnu_debuglink names.
+ * folders that debuggers search: what the section .gnu_debuglink names. The
+ * file's checksum follows the name, at a multiple of 4.
  */
-static const char *linked_path(struct compile *c, const struct elf_file *f)
+static const char *linked_path(struct compile *c, const struct elf_file *f,
+			       uint32_t *ret_crc)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = find_section(f->elf, SHT_PROGBITS, ".gnu_debuglink",
 				    &sh);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	const char *slash = strrchr(f->path, '/'), *name;
-	int dir = slash ? (int)(slash - f->path) : 0;
+	int dir = slash ? (int)(slash - f->path) : 1;
+	size_t at;
 
 	if (!data || !data->d_buf || !memchr(data->d_buf, 0, data->d_size))
 		return NULL;
 	name = data->d_buf;
+	at = (strlen(name) + 4) / 4 * 4;
+	if (at + sizeof(*ret_crc) > data->d_size)
+		return NULL;
+	memcpy(ret_crc, name + at, sizeof(*ret_crc));
 	for (int i = 0; i < 3; i++) {
 		const char *path =
-		    arena_printf(c->a, i == 1 ? "%s%.*s/.debug/%s"
-					      : "%s%.*s/%s",
-				 i == 2 ? "/usr/lib/debug" : "",
-				 slash ? dir : 1, slash ? f->path : ".", name);
+		    arena_printf(c->a, "%s%.*s%s/%s",
+				 i == 2 ? "/usr/lib/debug" : "", dir,
+				 slash ? f->path : ".", i == 1 ? "/.debug" : "",
+				 name);
 
 		if (!access(path, R_OK))
 			return path;
@@ -129,10 +126,62 @@ static const char *linked_path(struct compile *c, const struct elf_file *f)
 bool elf_has_debug(struct compile *c, const struct elf_file *f)
 {
 	GElf_Shdr sh;
+	uint32_t crc;
 
 	return find_section(f->elf, SHT_PROGBITS, ".debug_info", &sh) ||
 	       find_section(f->elf, SHT_PROGBITS, ".zdebug_info", &sh) ||
-	       debug_path(c, f->elf) || linked_path(c, f);
+	       debug_path(c, f->elf) || linked_path(c, f, &crc);
+}
+
+static bool has_crc(int fd, uint32_t crc)
+{
+	unsigned char buf[1 << 14];
+	uLong sum = crc32(0, NULL, 0);
+	ssize_t n;
+
+	for (off_t at = 0; (n = pread(fd, buf, sizeof(buf), at)) > 0; at += n)
+		sum = crc32(sum, buf, n);
+	return !n && sum == crc;
+}
+
+/* A file by its name alone may be of another build. */
+static bool is_same_build(const struct elf_file *f, uint32_t crc)
+{
+	size_t n, m;
+	const unsigned char *a = build_id(f->elf, &n);
+	const unsigned char *b = f->debug ? build_id(f->debug, &m) : NULL;
+
+	if (a && b)
+		return n == m && !memcmp(a, b, n);
+	return f->debug && has_crc(f->debug_fd, crc);
+}
+
+/*
+ * A stripped program's symbols may be in a file of their own. Failing to open
+ * that is no error: what the file itself exports is still there.
+ */
+static void open_debug(struct compile *c, struct elf_file *f)
+{
+	GElf_Shdr sh;
+	const char *path, *linked = NULL;
+	uint32_t crc = 0;
+
+	f->debug_fd = -1;
+	if (find_section(f->elf, SHT_SYMTAB, NULL, &sh))
+		return;
+	path = debug_path(c, f->elf);
+	if (!path)
+		path = linked = linked_path(c, f, &crc);
+	if (!path)
+		return;
+	f->debug_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (f->debug_fd < 0)
+		return;
+	f->debug = elf_begin(f->debug_fd, ELF_C_READ_MMAP, NULL);
+	if (linked && !is_same_build(f, crc)) {
+		elf_end(f->debug);
+		f->debug = NULL;
+	}
 }
 
 /* Asks for a loader (PT_INTERP), as programs that can be started do. */
