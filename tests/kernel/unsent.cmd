@@ -1,18 +1,21 @@
 # A full event buffer: what a handler handed over to tally in vain is called
 # that, and counted; --format=json has the times of -t.
-mkfifo "$TMP/fifo"
+# Nobody reads until the work is done.
+cd "$TMP"
+mkfifo fifo
 try() {
-	(sleep 1; cat) <"$TMP/fifo" >"$TMP/out" &
-	tally -t --format=json -s 1 -c 'work-calls getppid 50000 4' -e "
+	rm -f done
+	(until [ -e done ]; do sleep 0.1; done; cat) <fifo >out &
+	tally -t --format=json -s 1 -c 'work-calls getppid 50000 4; : >done' -e "
 	global a, n
 	probe begin { a[1] = 2 }
 	probe kernel.trace(\"sys_enter\") {
-		if (pid() != target() || \$id != 110) next
+		if (ppid() != target() || \$id != 110) next
 		$1
-	}" >"$TMP/fifo" 2>"$TMP/err"
+	}" >fifo 2>err
 	wait
-	sed -n '/^WARNING/s/[0-9][0-9]*/N/gp' "$TMP/err"
-	python3 - "$TMP/out" "$2" <<-'END'
+	sed -n '/^WARNING/s/[0-9][0-9]*/N/gp' err
+	python3 - out "$2" <<-'END'
 	import json, sys
 	lines = [json.loads(line) for line in open(sys.argv[1])]
 	text = ''.join(l['text'] for l in lines if l['type'] == 'text')
