@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "run/files.h"
+#include "run/kern.h"
 #include "run/peek.h"
 
 /* Texts of warn() that are told apart; later ones are printed each time. */
@@ -334,19 +335,35 @@ static bool hook_interrupted(void *ctx)
 /* Opened at the first read: few scripts have host handlers that do. */
 static struct peek *open_peek(struct session *s)
 {
-	int err;
-
 	/* A simulated run sees nothing but its events. */
 	if (!s->peek && !s->no_peek && s->c->set.runtime == RUNTIME_BPF)
-		s->peek = peek_open(&err);
+		s->peek = peek_open(&s->peek_err);
 	s->no_peek = !s->peek;
 	return s->peek;
+}
+
+/* Nothing can be read, whatever the address: that is said once, as the fault
+ * that the script sees does not tell it from a wrong pointer. */
+static void say_blind(struct session *s)
+{
+	if (s->said_blind || s->c->set.runtime != RUNTIME_BPF)
+		return;
+	s->said_blind = true;
+	if (s->peek_err == -EPERM || privilege_locked_down())
+		privilege_explain(s, "read the kernel's memory");
+	else
+		session_note(s, "ERROR: this kernel runs no program on "
+			     "request (since Linux 5.10), so begin, end and "
+			     "timers cannot read its memory: %s",
+			     strerror(-s->peek_err));
 }
 
 static int hook_read_kernel(void *ctx, uint64_t addr, void *dst, size_t n)
 {
 	struct peek *p = open_peek(ctx);
 
+	if (!p)
+		say_blind(ctx);
 	return p ? peek_read(p, addr, dst, n) : -EFAULT;
 }
 

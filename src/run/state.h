@@ -64,6 +64,8 @@ struct session {
 	struct kern *kern;	/* NULL: nothing runs in the kernel */
 	struct peek *peek;	/* NULL: no host handler has read as yet */
 	bool no_peek;		/* the kernel refuses it */
+	int peek_err;		/* why */
+	bool said_blind;	/* that has been told */
 
 	int64_t start_wall_ns;	/* when the probes started */
 
