@@ -19,6 +19,7 @@
 enum { STRINGS_MAX = 1024, STRING_MAX = 128 };
 
 struct kick {
+	struct compile *c;
 	struct ir *ir;
 	uint32_t mask; /* lock groups of the probe at hand */
 	bool *calls; /* by ir_func.index: touches guarded globals */
@@ -115,7 +116,9 @@ static void choose(struct kick *k, struct probe *p)
 
 	if (!kernel || !host)
 		return;
-	if (!guarded(k, kernel, mask) || !small(kernel) ||
+	/* without fetching atomics a program cannot lock: the host can */
+	if (k->c->set.lacks.fetch || !guarded(k, kernel, mask) ||
+	    !small(kernel) ||
 	    (half && guarded(k, half, mask))) {
 		drop(k->ir, kernel);
 		if (half)
@@ -135,7 +138,7 @@ static void choose(struct kick *k, struct probe *p)
 
 void opt_kick(struct compile *c, struct ir *ir)
 {
-	struct kick k = {.ir = ir};
+	struct kick k = {.c = c, .ir = ir};
 	struct program *prog = ir->prog;
 
 	if (!ir->lock_of || !ir->probe_locks)
