@@ -132,7 +132,13 @@ static void print_functions(const struct program *p, FILE *f, bool verbose)
 
 static void print_probe(const struct probe *pr, FILE *f, bool verbose)
 {
-	fprintf(f, "%s /* %s%s */ \n", pr->pp, " <- ",
+	fputs(pr->pp, f);
+	if (pr->cond) {
+		fputs(" if (", f);
+		ast_print_node(pr->cond, f);
+		fputc(')', f);
+	}
+	fprintf(f, " /* %s%s */ \n", " <- ",
 		pr->derivation ? pr->derivation : pr->pn);
 	print_locals(pr->locals.v, pr->locals.n, f);
 	if (!verbose)

@@ -255,6 +255,9 @@ static void resolve_lvalue(struct scope *sc, struct node *n, unsigned use,
 	default:
 		d = complain(c, NOT_LVALUE, op);
 		diag_note(c->diag, d, &n->span, "this cannot be assigned to");
+		if (n->kind == N_CONCAT)
+			diag_help(c->diag, d, "a.b joins two texts; a member "
+				  "is a->b");
 		break;
 	}
 }

@@ -89,7 +89,9 @@ struct var *sema_add_global(struct sema *s, const struct decl_global *g)
 	v->wrap = g->wrap;
 	v->size = g->size;
 	v->init = g->init;
-	v->arity = -1; /* until its first use */
+	/* Until its first use; only scalars have a value to begin with. */
+	v->arity = g->init.type != TY_UNKNOWN ? 0 : -1;
+	v->arity_span = g->span;
 	v->index = s->decls++;
 	vec_push(s->c->a, &nv->list, v);
 	return v;
