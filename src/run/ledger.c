@@ -379,6 +379,11 @@ void ledger_report(struct session *s)
 	if (!s->o->no_warnings)
 		report_other(s);
 	lost |= s->kern && counters_report(s);
+	/*
+	 * Handlers of tally's own, and those that an error ended where errors
+	 * are neither printed nor fatal.
+	 */
+	lost |= s->skipped || (s->c->set.suppress_errors && s->errors);
 	/* A failure of its own kind has precedence. */
 	if (s->c->set.timing)
 		report_locks(s, nested);
