@@ -140,26 +140,66 @@ void hll_place(uint64_t mixed, uint32_t *ret_reg, uint8_t *ret_rank)
 	*ret_rank = (uint8_t)(64 - stat_log2(rest));
 }
 
+/*
+ * What registers without a sample, the part x of all, add to the sum of the
+ * estimator below: x + sum of x^(2^k) 2^(k-1) over k >= 1. x < 1.
+ */
+static double hll_empty(double x)
+{
+	double y = 1, z = x, before;
+
+	do {
+		x *= x;
+		before = z;
+		z += x * y;
+		y += y;
+	} while (z != before);
+	return z;
+}
+
+/*
+ * Likewise for those that are full: (1 - x - sum of (1 - x^(2^-k))^2 2^-k over
+ * k >= 1) / 3, where x is the part that is not.
+ */
+static double hll_full(double x)
+{
+	double y = 1, z = 1 - x, before;
+
+	if (x <= 0 || x >= 1)
+		return 0;
+	do {
+		x = sqrt(x);
+		before = z;
+		y /= 2;
+		z -= (1 - x) * (1 - x) * y;
+	} while (z != before);
+	return z / 3;
+}
+
+/*
+ * Ertl's estimator (New cardinality estimation algorithms for HyperLogLog
+ * sketches, 2017, algorithm 6): one formula for all counts. The usual pair of
+ * linear counting and the raw estimate is 2.4 % too high on average where it
+ * changes from one to the other, at 2.5 samples a register.
+ */
 int64_t hll_count(const uint8_t *regs)
 {
-	/*
-	 * m^2 / sum(2^-rank) times alpha(m), the paper's formula 3. Its
-	 * correction for large counts is for 32-bit hashes; ours have 64.
-	 */
-	double m = HLL_REGS, inv = 0, e;
-	unsigned zeros = 0;
+	enum { RANKS = 64 - HLL_BITS }; /* the one above means full */
+	unsigned n[RANKS + 2] = { 0 };
+	double m = HLL_REGS, z;
 	size_t i;
 
-	for (i = 0; i < HLL_REGS; i++) {
-		inv += ldexp(1.0, -(int)regs[i]);
-		zeros += regs[i] == 0;
-	}
-	e = 0.7213 / (1 + 1.079 / m) * m * m / inv;
-	/*
-	 * Few samples leave registers empty, and how many tells more than their
-	 * ranks.
-	 */
-	if (e <= 2.5 * m && zeros)
-		e = m * log(m / zeros);
-	return (int64_t)(e + 0.5);
+	for (i = 0; i < HLL_REGS; i++)
+		n[regs[i] <= RANKS ? regs[i] : RANKS + 1]++;
+	if (n[0] == HLL_REGS)
+		return 0;
+	z = m * hll_full(1 - n[RANKS + 1] / m);
+	for (i = RANKS; i > 0; i--)
+		z = 0.5 * (z + n[i]);
+	z += m * hll_empty(n[0] / m);
+	/* All full: more than can be told apart. */
+	if (z <= 0)
+		return INT64_MAX;
+	z = m * m / (2 * M_LN2 * z) + 0.5;
+	return z < 9e18 ? (int64_t)z : INT64_MAX;
 }
