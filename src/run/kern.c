@@ -32,7 +32,8 @@ static int refuse_map(struct session *s, int err, unsigned map)
 	if (err == -EINVAL && map < MAP_FIRST_ARRAY) {
 		session_note(s, "ERROR: this kernel is too old: kernel probes "
 			     "need Linux 5.8 (%s are missing)",
-			     map == MAP_RING ? "ring buffers" : "mapped arrays");
+			     map == MAP_RING ? "ring buffers"
+					     : "mapped arrays");
 		session_note(s, "help: docs/kernels.md says what which kernel "
 			     "can do; tally --info asks this one");
 		return EXIT_REFUSED;
