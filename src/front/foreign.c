@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of bpftrace, DTrace and awk, recognised by their text. */
+/* Points and words of bpftrace, DTrace and awk, recognised by their text. */
 #include "front/foreign.h"
 
 #include <stdbool.h>
@@ -122,17 +122,25 @@ static const char *four_parts(struct arena *a, const struct part *p, unsigned n)
 	return NULL;
 }
 
+/*
+ * The script from there on. NULL: it stands in a macro, and there is no telling
+ * what comes behind it.
+ */
+static const char *text_at(const struct span *at)
+{
+	if (!at->src || at->macro || at->line > at->src->nlines)
+		return NULL;
+	return at->src->text + at->src->line_off[at->line - 1] + at->col - 1;
+}
+
 const char *foreign_point(struct arena *a, const struct span *at)
 {
 	struct part p[PARTS_MAX];
 	const char *s, *point, *end, *language;
 	unsigned n;
 
-	/* in a macro's text there is no telling what stands behind it */
-	if (!at->src || at->macro || at->line > at->src->nlines)
-		return NULL;
-	s = at->src->text + at->src->line_off[at->line - 1] + at->col - 1;
-	n = split(s, p, &end);
+	s = text_at(at);
+	n = s ? split(s, p, &end) : 0;
 	if (!n)
 		return NULL;
 	language = "bpftrace";
@@ -152,4 +160,73 @@ const char *foreign_point(struct arena *a, const struct span *at)
 	return arena_printf(a, "this looks like %s; here it is: probe %s { %s}",
 			    language, point,
 			    *end == '/' ? "if (CONDITION) ... " : "... ");
+}
+
+const char *foreign_token(const struct token *t)
+{
+	const char *s = t->id == T_EOF ? NULL : text_at(&t->span);
+
+	return s && *s == '\'' ? "strings stand in double quotes: \"...\""
+				: NULL;
+}
+
+const char *foreign_operator(struct arena *a, const struct span *at)
+{
+	const char *word = at->text, *s = text_at(at);
+	size_t digits = word[0] && word[1] == 'p' ?
+			strspn(word + 2, "0123456789") : 0;
+
+	if (digits && digits <= 2 && !word[2 + digits])
+		return arena_printf(a, "percentiles are @quantile(x, %s)",
+				    word + 2);
+	if (!s)
+		return NULL;
+	s += strlen(word);
+	if (s[strspn(s, " \t\r\n")] == '(') /* a macro, perhaps */
+		return NULL;
+	return "a variable has no @: global x, and then x = 1, x <<< 1, "
+	       "x[KEY] <<< 1";
+}
+
+/* Those that have another name here. */
+static const struct {
+	const char *theirs, *here;
+} words[] = {
+	{"arg0", "$NAME, as tally -L shows them, or long_arg(1)"},
+	{"arg1", "$NAME, as tally -L shows them, or long_arg(2)"},
+	{"args", "$NAME, as tally -L shows them"},
+	{"avg", "x <<< VALUE, and @avg(x)"},
+	{"clear", "delete x"},
+	{"comm", "execname()"},
+	{"count", "x <<< 1, and @count(x)"},
+	{"curtask", "task_current()"},
+	{"func", "ppfunc()"},
+	{"hist", "x <<< VALUE, and print(@hist_log(x))"},
+	{"kstack", "backtrace()"},
+	{"kstr", "kernel_string(ADDRESS)"},
+	{"ksym", "symname(ADDRESS)"},
+	{"lhist", "x <<< VALUE, and print(@hist_linear(x, LOW, HIGH, WIDTH))"},
+	{"lquantize",
+	 "x <<< VALUE, and print(@hist_linear(x, LOW, HIGH, WIDTH))"},
+	{"max", "x <<< VALUE, and @max(x)"},
+	{"min", "x <<< VALUE, and @min(x)"},
+	{"nsecs", "ktime_get_ns()"},
+	{"probefunc", "ppfunc()"},
+	{"quantize", "x <<< VALUE, and print(@hist_log(x))"},
+	{"retval", "$return, or returnval()"},
+	{"stats", "x <<< VALUE, and @count(x), @avg(x), @sum(x)"},
+	{"str", "user_string(ADDRESS)"},
+	{"sum", "x <<< VALUE, and @sum(x)"},
+	{"timestamp", "ktime_get_ns()"},
+	{"ustack", "ubacktrace(), sprint_ubacktrace()"},
+	{"usym", "usymname(ADDRESS)"},
+	{"zero", "delete x"},
+};
+
+const char *foreign_word(const char *name)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(name, words[i].theirs))
+			return words[i].here;
+	return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/source.h"
+#include "front/lex.h"
 
 /*
  * What to write instead of the declaration that begins at `at`, in one line;
@@ -12,5 +13,11 @@
  * colons, or BEGIN and END, where this one has a keyword.
  */
 const char *foreign_point(struct arena *a, const struct span *at);
+/* What to write instead of a token that nothing here begins with; or NULL. */
+const char *foreign_token(const struct token *t);
+/* Of an @word that is no operator: bpftrace's maps, or a percentile. */
+const char *foreign_operator(struct arena *a, const struct span *at);
+/* What a variable or function of theirs is here; NULL: no word of theirs. */
+const char *foreign_word(const char *name);
 
 #endif

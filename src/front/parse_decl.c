@@ -57,6 +57,21 @@ static void parse_alias(struct parser *p, struct decl_probe *d)
 	}
 }
 
+/* `probe` before another tracer's point, or its condition behind one. */
+static void __attribute__((noreturn))
+no_handler(struct parser *p, const struct decl_probe *d)
+{
+	const char *help = NULL;
+
+	if (at(p, T_SLASH))
+		help = "a condition is a part of the handler: "
+		       "{ if (CONDITION) ... }";
+	else if (at(p, T_COLON) && d->points.n)
+		help = foreign_point(p->c->a,
+				     &d->points.v[d->points.n - 1]->span);
+	fail_help(p, "one of ', { } = +='", help);
+}
+
 static void parse_probe(struct parser *p)
 {
 	struct decl_probe *d = arena_new_of(p->c->a, struct decl_probe);
@@ -68,7 +83,7 @@ static void parse_probe(struct parser *p)
 	if (at_alias_mark(p))
 		parse_alias(p, d);
 	if (!at(p, T_LBRACE))
-		fail(p, "one of ', { } = +='");
+		no_handler(p, d);
 	d->body = parse_block(p);
 	/* A second block runs behind the user's handler. */
 	if (d->is_alias && at(p, T_COMMA)) {
@@ -231,15 +246,9 @@ static void no_declaration(struct parser *p)
 	static const char what[] =
 		"'probe', 'global', 'private', 'function', or '%{'";
 	const struct token *t = peek(p);
-	const char *instead = NULL;
 
-	if (t->id == T_IDENT && !t->reported)
-		instead = foreign_point(p->c->a, &t->span);
-	if (!instead)
-		fail(p, what);
-	diag_help(p->c->diag, complain(p->c, EXPECTED, &t->span, what), "%s",
-		  instead);
-	give_up(p);
+	fail_help(p, what, t->id == T_IDENT ?
+		  foreign_point(p->c->a, &t->span) : NULL);
 }
 
 /* One declaration; leaves by longjmp when it is wrong. */

@@ -85,6 +85,10 @@ static struct node *parse_for(struct parser *p)
 	need(p, T_LPAREN, "'('");
 	if (!at(p, T_SEMI))
 		n->u.loop.init = parse_expr(p);
+	if (at(p, T_RPAREN) && n->u.loop.init &&
+	    n->u.loop.init->kind == N_IN)
+		fail_help(p, "';'", "the keys of an array are visited by "
+				    "foreach (KEY in ARRAY)");
 	need(p, T_SEMI, "';'");
 	if (!at(p, T_SEMI))
 		n->u.loop.cond = parse_expr(p);

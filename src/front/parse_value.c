@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "front/foreign.h"
+
 /* --- literals ------------------------------------------------------------ */
 
 /* The value of a number token, or fails: it is none. */
@@ -331,6 +333,9 @@ struct node *parse_hist(struct parser *p)
 	n->u.hist.kind = t.id == T_AT_HIST_LOG ? HIST_LOG : HIST_LINEAR;
 	n->u.hist.a = parse_expr(p);
 	if (n->u.hist.kind == HIST_LINEAR) {
+		if (at(p, T_RPAREN))
+			fail_help(p, "','",
+				  "@hist_linear(x, LOW, HIGH, WIDTH)");
 		need(p, T_COMMA, "','");
 		n->u.hist.lo = parse_number(p, "number");
 		need(p, T_COMMA, "','");
@@ -486,6 +491,8 @@ unknown_operator(struct parser *p, const struct token *t)
 
 	if (like)
 		diag_help(p->c->diag, d, "did you mean %s?", like);
+	else if ((like = foreign_operator(p->c->a, &t->span)))
+		diag_help(p->c->diag, d, "%s", like);
 	give_up(p);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "front/foreign.h"
 
 /* --- tokens -------------------------------------------------------------- */
 
@@ -50,14 +51,25 @@ void give_up(struct parser *p)
 	longjmp(p->failed, 1);
 }
 
-void fail(struct parser *p, const char *what)
+void fail_help(struct parser *p, const char *what, const char *help)
 {
 	const struct token *t = peek(p);
+	struct diag *d;
 
 	/* Junk that the lexer or preprocessor has explained is not news. */
-	if (!t->reported)
-		complain(p->c, EXPECTED, &t->span, what);
+	if (!t->reported) {
+		d = complain(p->c, EXPECTED, &t->span, what);
+		if (!help)
+			help = foreign_token(t);
+		if (help)
+			diag_help(p->c->diag, d, "%s", help);
+	}
 	give_up(p);
+}
+
+void fail(struct parser *p, const char *what)
+{
+	fail_help(p, what, NULL);
 }
 
 struct token need(struct parser *p, enum tok_id id, const char *what)

@@ -43,6 +43,9 @@ static inline bool at(struct parser *p, enum tok_id id)
 bool eat(struct parser *p, enum tok_id id);
 /* "expected WHAT", at the next token. */
 void fail(struct parser *p, const char *what) __attribute__((noreturn));
+/* With what to do about it; NULL: as fail(). */
+void fail_help(struct parser *p, const char *what, const char *help)
+    __attribute__((noreturn));
 /* Leaves; the reason was reported. */
 void give_up(struct parser *p) __attribute__((noreturn));
 /* Takes this token or fails. */

@@ -65,7 +65,14 @@ int family_refuse(struct compile *c, const struct match *m, const char *fmt,
 void near_add(struct near *ret, const char *want, const char *name)
 {
 	unsigned dist = str_distance(want, name), i;
+	size_t begun = strlen(want);
 
+	/*
+	 * Who writes $ret means $return and not $arg1, though that has fewer
+	 * letters to change. Of less than three letters anything may come.
+	 */
+	if (begun > 2 && dist > 2 && !strncmp(want, name, begun))
+		dist = 2;
 	for (i = 0; i < ret->n; i++)
 		if (!strcmp(ret->name[i], name))
 			return;

@@ -59,6 +59,7 @@ int target_unknown(struct compile *c, struct probe *p, struct node *n,
 {
 	struct near near = {0};
 	ctx_names names = {0};
+	struct diag *d;
 
 	if (quiet)
 		return -1;
@@ -67,10 +68,13 @@ int target_unknown(struct compile *c, struct probe *p, struct node *n,
 		p->family->names(c, p, &names);
 	for (unsigned i = 0; i < names.n; i++)
 		near_add(&near, n->u.target.name, names.v[i].name);
-	complain(c, NO_TARGET, &n->span, n->u.target.name,
-		 near.n ? arena_printf(c->a, " (alternatives: %s)",
-				       near_text(c, &near))
-			: "");
+	d = complain(c, NO_TARGET, &n->span, n->u.target.name,
+		     near.n ? arena_printf(c->a, " (alternatives: %s)",
+					   near_text(c, &near))
+			    : "");
+	if (!strcmp(n->u.target.name, "$return"))
+		diag_help(c->diag, d, "the result is there in the handler of "
+			  "a point that ends in .return");
 	return -1;
 }
 

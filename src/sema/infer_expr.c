@@ -189,6 +189,16 @@ void infer_operand(struct infer *in, struct node *a)
 		infer_variable(in, a, TY_STATS);
 }
 
+static void format_arg(struct infer *in, struct node *n, bool text)
+{
+	in->last = NULL;
+	infer_expr(in, n, text ? TY_STRING : TY_LONG);
+	/* of a $target it is said what its text is */
+	if (in->report && in->last && n->kind != N_TARGET)
+		diag_help(in->c->diag, in->last, text ?
+			  "%%d prints a number" : "%%s prints a string");
+}
+
 /* Widths and precisions given by * are operands of their own. */
 static void print_format(struct infer *in, struct node *n)
 {
@@ -206,8 +216,7 @@ static void print_format(struct infer *in, struct node *n)
 		if (p->prec_arg && k < args->n)
 			infer_expr(in, args->v[k++], TY_LONG);
 		if (k < args->n)
-			infer_expr(in, args->v[k++],
-				   p->conv == 's' ? TY_STRING : TY_LONG);
+			format_arg(in, args->v[k++], p->conv == 's');
 		else /* too few: counted as a mismatch below */
 			k = args->n + 1;
 	}
@@ -215,6 +224,18 @@ static void print_format(struct infer *in, struct node *n)
 		complain(in->c, PRINT_ARGS, &n->span);
 	for (; k < args->n; k++)
 		infer_expr(in, args->v[k], TY_UNKNOWN);
+}
+
+/* People from other tracers print them whole. */
+static void print_stats(struct infer *in, const struct node *a,
+			const struct var *v)
+{
+	const char *key = a->kind == N_INDEX ? "[KEY]" : "";
+
+	diag_help(in->c->diag, complain(in->c, PRINT_STATS, &a->span),
+		  "ask for what is in it: @count(%s%s), @avg(%s%s), "
+		  "print(@hist_log(%s%s))",
+		  v->name, key, v->name, key, v->name, key);
 }
 
 static enum type print_call(struct infer *in, struct node *n, enum type want,
@@ -235,7 +256,7 @@ static enum type print_call(struct infer *in, struct node *n, enum type want,
 
 			if (v && v->type == TY_STATS) {
 				if (in->report)
-					complain(in->c, PRINT_STATS, &a->span);
+					print_stats(in, a, v);
 				if (a->kind == N_INDEX)
 					infer_keys(in, v, &a->u.index.keys);
 				continue;
@@ -306,6 +327,26 @@ static enum type ternary(struct infer *in, struct node *n, enum type want,
 	return n->type;
 }
 
+/* In other languages a point finds a member, or makes a fraction. */
+static void concat(struct infer *in, struct node *a, struct node *b)
+{
+	const struct var *v = b->kind == N_NAME ? b->u.name.var : NULL;
+
+	in->last = NULL;
+	infer_expr(in, a, TY_STRING);
+	if (in->report && in->last) {
+		if (a->kind == N_NUM && b->kind == N_NUM)
+			diag_help(in->c->diag, in->last,
+				  "numbers have no fraction; . joins strings");
+		else if (a->kind == N_TARGET && v && !v->is_global &&
+			 !v->is_written)
+			diag_help(in->c->diag, in->last,
+				  "a member is %s->%s; . joins strings",
+				  a->u.target.name, v->name);
+	}
+	infer_expr(in, b, TY_STRING);
+}
+
 /* Every kind of expression; kinds without a case have numbers as operands. */
 enum type infer_used(struct infer *in, struct node *n, enum type want,
 		     bool used)
@@ -335,8 +376,7 @@ enum type infer_used(struct infer *in, struct node *n, enum type want,
 		infer_expr(in, n->u.binary.b, TY_LONG);
 		return is(in, n, TY_LONG, want);
 	case N_CONCAT:
-		infer_expr(in, n->u.binary.a, TY_STRING);
-		infer_expr(in, n->u.binary.b, TY_STRING);
+		concat(in, n->u.binary.a, n->u.binary.b);
 		return is(in, n, TY_STRING, want);
 	case N_TERNARY:
 		return ternary(in, n, want, used);

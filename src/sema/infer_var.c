@@ -2,6 +2,8 @@
 /* Types of variables and functions: deciding them, and what contradicts. */
 #include "sema/infer.h"
 
+#include "types/ctype.h"
+
 static struct diag *mismatch_var(struct infer *in, const struct span *at,
 				 enum type want, const struct var *v)
 {
@@ -14,6 +16,22 @@ static struct diag *mismatch_var(struct infer *in, const struct span *at,
 			  type_name(v->type));
 	return d;
 }
+
+/* A C programmer's string is an address here, with the text at it. */
+static void help_chars(struct infer *in, struct diag *d,
+		       const struct access *a)
+{
+	const struct ctype *t = a ? ctype_strip(a->type) : NULL;
+
+	if (!t || (t->kind != CT_ARRAY && t->kind != CT_PTR))
+		return;
+	t = ctype_strip(ctype_fill(t)->to);
+	if (t && t->kind == CT_INT && t->repr == REPR_CHAR)
+		diag_help(in->c->diag, d,
+			  "this is an address; its text is %s_string(...)",
+			  a->user ? "user" : "kernel");
+}
+
 
 /* n is of type got where want must be. */
 void infer_mismatch(struct infer *in, struct node *n, enum type want,
@@ -37,6 +55,8 @@ void infer_mismatch(struct infer *in, struct node *n, enum type want,
 	} else {
 		d = complain(in->c, TYPE_EXPECTED, &n->span, type_name(want),
 			     type_name(got));
+		if (want == TY_STRING && n->kind == N_TARGET)
+			help_chars(in, d, n->u.target.access);
 	}
 	in->last = d;
 }

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "front/foreign.h"
 #include "sema/sema.h"
 
 struct never {
@@ -131,6 +132,25 @@ static void find_open(struct node *n, void *ctx)
 	}
 }
 
+/*
+ * A number that is always 0 is what becomes of execname without (), and of
+ * comm: the counts are then all of one key, so what was meant is said.
+ */
+static void never_assigned(struct never *v, const struct node *n,
+			   const struct var *w)
+{
+	struct compile *c = v->s->c;
+	const char *here = foreign_word(w->name);
+	const struct builtin *b = builtin_find(w->name, 0);
+	struct diag *d = complain(c, NEVER_LOCAL, &n->span, w->name,
+				  similar(v, w->name));
+
+	if (b && !(b->flags & BF_INTERNAL))
+		diag_help(c->diag, d, "the function is %s()", w->name);
+	else if (here)
+		diag_help(c->diag, d, "here it is %s", here);
+}
+
 /* Open ones wait for their type: never_settle(). */
 static void warn_local(struct node *n, void *ctx)
 {
@@ -140,8 +160,7 @@ static void warn_local(struct node *n, void *ctx)
 	if (!w)
 		return;
 	if (!sema_in_library(n))
-		complain(v->s->c, NEVER_LOCAL, &n->span, w->name,
-			 similar(v, w->name));
+		never_assigned(v, n, w);
 	if (w->is_open)
 		return;
 	n->kind = N_NUM;

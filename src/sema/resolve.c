@@ -258,6 +258,8 @@ static void resolve_lvalue(struct scope *sc, struct node *n, unsigned use,
 		if (n->kind == N_CONCAT)
 			diag_help(c->diag, d, "a.b joins two texts; a member "
 				  "is a->b");
+		else if (op->text && !strcmp(op->text, "="))
+			diag_help(c->diag, d, "== compares");
 		break;
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "front/foreign.h"
 #include "sema/sema.h"
 
 static bool has_next(struct node *n);
@@ -219,11 +220,11 @@ static void no_function(struct sema *s, struct node *n)
 {
 	struct compile *c = s->c;
 	struct name_fns *nf = map_get(s->fns, n->u.call.name);
+	const char *here;
+	struct diag *d;
 	unsigned i;
 
 	if (nf && nf->list.n) {
-		struct diag *d;
-
 		d = complain(c, ARITY_CALL, &n->span, n->u.call.name,
 			     nf->list.v[0]->params.n);
 		diag_note(c->diag, d, &nf->list.v[0]->span, "defined here");
@@ -238,8 +239,11 @@ static void no_function(struct sema *s, struct node *n)
 			return;
 		}
 	}
-	complain(c, NO_FUNCTION, &n->span, n->u.call.name,
-		 similar_functions(s, n->u.call.name));
+	d = complain(c, NO_FUNCTION, &n->span, n->u.call.name,
+		     similar_functions(s, n->u.call.name));
+	here = foreign_word(n->u.call.name);
+	if (here)
+		diag_help(c->diag, d, "here it is %s", here);
 }
 
 /* fold_program() asks for matched(), the dumps for all. */
