@@ -17,7 +17,8 @@ tally -w --format=json "$TMP/x.stp" | tail -1 |
     sed 's/.*"aggregates":/"aggregates":/'
 tally -w --format=openmetrics "$TMP/x.stp" | grep -c 'other="1"'
 tally -w --snapshot "$TMP/s" "$TMP/x.stp"
-tally merge -o "$TMP/m" "$TMP/s" "$TMP/s"
+tally -w --snapshot "$TMP/t" "$TMP/x.stp" >"$TMP/printed"
+tally merge -o "$TMP/m" "$TMP/s" "$TMP/t"
 python3 -c '
 import json, sys
 for name in sys.argv[1:]:
