@@ -355,6 +355,16 @@ static const char *make_derivation(struct expand *x, struct link *link)
 	return *keep;
 }
 
+/*
+ * process.begin and its kin are points of the language, which the library makes
+ * of others: pp() shows them.
+ */
+static bool is_process_point(const struct link *l)
+{
+	return !strncmp(l->name, "process.", strlen("process.")) &&
+	       sema_source_of(&l->alias->points.v[0]->span)->is_library;
+}
+
 /* Completes the probes that a family made for pt. */
 static void finish(struct expand *x, unsigned from, struct point *pt,
 		   struct link *link)
@@ -369,8 +379,11 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 		if (!p->pn)
 			p->pn = parts_text(x->c, pt);
 		/* the outermost name is what pn() shows */
-		for (l = link; l; l = l->from)
+		for (l = link; l; l = l->from) {
 			p->pn = l->name;
+			if (is_process_point(l))
+				p->pp = l->name;
+		}
 		if (x->of_program)
 			p->pp = p->pn = parts_text(x->c, x->of_program);
 		p->span = pt->span;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/map.h"
 #include "front/parse.h"
 
 #include <assert.h>
@@ -143,6 +144,20 @@ static unsigned sort_constants(struct compile *c, const struct ctype *t,
 	return n;
 }
 
+/* Ids of types count in each file anew. */
+static unsigned source_number(struct compile *c, const void *owner)
+{
+	struct map **kept = (struct map **)types_keep(c, "enum sources");
+	uint64_t key = (uintptr_t)owner;
+
+	if (!*kept)
+		*kept = map_new(c->a);
+	if (!map_get_num(*kept, key))
+		map_set_num(*kept, key, (void *)(uintptr_t)(map_count(*kept) +
+							    1));
+	return (uintptr_t)map_get_num(*kept, key);
+}
+
 /*
  * The function that gives a value's name; made once for each enum. Source text
  * is made and parsed: less code than syntax trees, and --dump shows it.
@@ -151,7 +166,8 @@ static const char *name_function(struct sema *s, const struct ctype *t)
 {
 	struct compile *c = s->c;
 	const char *name = str_internz(
-	    c->str, arena_printf(c->a, "__enumname_%llu_%s",
+	    c->str, arena_printf(c->a, "__enumname_%u_%llu_%s",
+				     source_number(c, t->owner),
 				     (unsigned long long)t->id, t->name));
 	struct cconst *k;
 	struct source *src;
@@ -201,9 +217,14 @@ static const struct ctype *enum_type(struct scope *sc, const struct node *n)
 	const struct ctype *t = NULL;
 	const char *module = args->n > 2 ? args->v[2]->u.str : "kernel";
 
-	if (args->n > 1 && (!strncmp(module, "kernel", 6) || *module == '<'))
+	/* In a probe of a program its own enums come first. */
+	if (args->n == 2 && sc->probe && probe_program(sc->probe))
+		t = program_type(c, probe_program(sc->probe),
+				 args->v[1]->u.str);
+	if (!t && args->n > 1 &&
+	    (!strncmp(module, "kernel", 6) || *module == '<'))
 		t = types_find(c, args->v[1]->u.str);
-	else if (args->n > 1)
+	else if (!t && args->n > 1)
 		t = types_find_in(c, module, args->v[1]->u.str);
 	if (!t && args->n > 2)
 		t = program_type(c, module, args->v[1]->u.str);
