@@ -124,9 +124,11 @@ int opt_prologue(struct options *o, const char *arg)
  */
 int opt_compatible(struct options *o, const char *arg)
 {
-	int major, minor = 0, n = 0;
+	int major, minor = 0, patch, n = 0;
 
-	if (sscanf(arg, "%d%n.%d%n", &major, &n, &minor, &n) < 1 || arg[n])
+	/* as many parts as there are: each sets n to where it ends */
+	if (sscanf(arg, "%d%n.%d%n.%d%n", &major, &n, &minor, &n, &patch,
+		   &n) < 1 || arg[n])
 		return opt_wrong("ERROR: Invalid version '%s' for "
 				 "--compatible.",
 				 arg);

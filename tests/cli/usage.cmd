@@ -22,6 +22,7 @@ try -G a= x.stp
 try -D '1=2' x.stp
 try --runtime=java x.stp
 try --compatible=9.9 x.stp
+try --compatible=1.2.3.4 x.stp
 try --dump=soup x.stp
 try --color=blue x.stp
 try -S 1 x.stp
@@ -44,7 +45,7 @@ try -r 4.1 x.stp
 try no-such-file.stp
 try --explain NOTHING
 # Fine, and -w leaves nothing that -W could make an error.
-tally -P --prologue-searching=never -m x_1 -w -W -p2 \
+tally --compatible=1.7.9 -P --prologue-searching=never -m x_1 -w -W -p2 \
 	-e 'global unused probe begin { exit() }' >/dev/null && echo fine
 
 # Nothing wrong: no script is needed, or what passes and lists print is kept.
