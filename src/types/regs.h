@@ -9,6 +9,11 @@
 
 #include <stdint.h>
 
+/* Elsewhere the offsets below would give wrong numbers without a word. */
+#ifndef __x86_64__
+#error "tally knows the registers and system calls of x86-64 only"
+#endif
+
 /* More arguments than these are on the stack and not offered. */
 enum { REGS_NARGS = 6 };
 
