@@ -80,8 +80,9 @@ static struct source *source_file(struct compile *c, const char *path)
 		return NULL;
 	}
 	if (rc) {
-		fprintf(stderr, "tally: cannot read '%s': %s\n", path,
-			strerror(-rc));
+		fprintf(stderr, "tally: cannot read '%s': %s%s\n", path,
+			strerror(-rc), strchr(path, '{') ?
+			"; a script on the command line stands behind -e" : "");
 		return NULL;
 	}
 	return compile_source(c, path, text, n);

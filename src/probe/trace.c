@@ -80,6 +80,11 @@ static int expand_trace(struct compile *c, const struct match *m,
 		vec_push(c->a, out, trace_probe(c, m, system, name));
 		return 0;
 	}
+	if (err == -EACCES || err == -EPERM)
+		return family_refuse(
+		    c, m,
+		    "cannot list tracepoints: /sys/kernel/tracing is only for "
+		    "root; run tally as root or name one tracepoint in full");
 	if (err)
 		return family_refuse(
 		    c, m,

@@ -119,6 +119,29 @@ static const char *target_program(struct compile *c)
 	return elf_search(c, arena_strndup(c->a, cmd, len), NULL);
 }
 
+/*
+ * A name without a slash is looked for as a shell does, which does not know
+ * this directory and calls no library by half of its name.
+ */
+static int refuse_file(struct compile *c, const struct match *m,
+		       const char *name)
+{
+	const char *full;
+
+	if (strchr(name, '/'))
+		return family_refuse(c, m, "cannot find executable '%s'", name);
+	full = arena_printf(c->a, "./%s", name);
+	/* NAME.so without a number is the linker's, and can be a text. */
+	for (int n = 0; n < 11 && !elf_search(c, full, NULL); n++)
+		full = n < 10 ? arena_printf(c->a, "%s.so.%d", name, n)
+			      : arena_printf(c->a, "%s.so", name);
+	if (!elf_search(c, full, NULL))
+		return family_refuse(c, m, "cannot find executable '%s'", name);
+	return family_refuse(c, m, "cannot find executable '%s' in $PATH "
+			     "(there is '%s')", name, full);
+}
+
+
 /* Appends the programs that the point means. 0, or as uprobe_files(). */
 static int programs(struct compile *c, const struct match *m,
 		    const struct file_spec *s, name_vec *ret)
@@ -158,7 +181,7 @@ static int programs(struct compile *c, const struct match *m,
 	}
 	path = search_below(c, name, s->root);
 	if (!path)
-		return family_refuse(c, m, "cannot find executable '%s'", name);
+		return refuse_file(c, m, name);
 	vec_push(c->a, ret, path);
 	return 0;
 }

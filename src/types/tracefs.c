@@ -19,7 +19,11 @@ static const char *tracefs_dir(void)
 
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/available_events", dirs[i]);
-		if (!access(path, F_OK))
+		/*
+		 * Of a user who may not look into it, whether the file is there
+		 * is not known: opening it will tell, with the reason.
+		 */
+		if (!access(path, F_OK) || errno == EACCES)
 			return dirs[i];
 	}
 	return NULL;
