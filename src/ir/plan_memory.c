@@ -2,6 +2,7 @@
 /* How much memory a plan takes, and whether it may. */
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "ir/plan.h"
 
 enum {
@@ -66,6 +67,12 @@ static uint64_t totals_bytes(const struct plan_global *g)
 }
 
 /*
+ * From here on the control group's limit counts as well. All of it may be used:
+ * a container is often made for one job.
+ */
+enum { ASK_GROUP = 8 << 20 };
+
+/*
  * A quarter of the machine's memory: beyond it, measuring changes what is
  * measured.
  */
@@ -116,6 +123,12 @@ bool plan_fits(struct compile *c, struct plan *p)
 	}
 	p->limit_bytes = limit_bytes(c);
 	needed = p->total_bytes + p->host_bytes;
+	/* A small script, as nearly all are, need not ask. */
+	if (needed > ASK_GROUP && !c->set.limit[LIMIT_MEMORY_MIB]) {
+		n = cgroup_memory();
+		if (n < p->limit_bytes)
+			p->limit_bytes = n;
+	}
 	if (needed <= p->limit_bytes)
 		return true;
 	d = complain(c, MEMORY_LIMIT, big ? &big->span : &(struct span){0},
