@@ -296,6 +296,14 @@ static void job_drop(struct job *j)
 	j->insns = NULL;
 }
 
+static bool calls_global(const struct code *code)
+{
+	for (unsigned i = 0; i < code->subprogs.n; i++)
+		if (code->subprogs.v[i].nparams)
+			return true;
+	return false;
+}
+
 /* By what is known of this kernel so far. 0, or the exit status. */
 static int job_make(struct session *s, const struct kern_prog *p, bool kfuncs,
 		    struct job *j)
@@ -308,7 +316,7 @@ static int job_make(struct session *s, const struct kern_prog *p, bool kfuncs,
 	if (kfuncs && !s->preempts)
 		s->preempts = preempt_here() ? 1 : -1;
 	j->kfuncs = kfuncs && s->preempts > 0;
-	j->once = !j->kfuncs || !s->no_global;
+	j->once = !s->no_global[j->kfuncs];
 	/* Type, attach type and BTF ids as the family needs them. */
 	if (p->probe->family->load_opts) {
 		rc = p->probe->family->load_opts(s->c, p->probe, &j->lo);
@@ -409,11 +417,15 @@ static int job_end(struct session *s, struct kern_prog *p, struct job *j)
 
 	/*
 	 * From 6.10 to 6.14 no global function may be called with the scheduler
-	 * held off.
+	 * held off; before 5.13 none is given memory. What was too much work
+	 * (E2BIG) would be more.
 	 */
-	if (j->fd < 0 && kfuncs && j->once) {
-		s->no_global = true;
-		rc = job_again(s, p, true, j);
+	if (j->fd < 0 && j->fd != -E2BIG && j->once && calls_global(p->code)) {
+		s->no_global[kfuncs] = true;
+		rc = job_again(s, p, kfuncs, j);
+		/* it was something else */
+		if (j->fd < 0)
+			s->no_global[kfuncs] = false;
 	}
 	if (has_reloc(p->code, RELOC_KFUNC))
 		log_say(&s->c->log, LOG_RUN, 2, "%s: %s while it holds locks",

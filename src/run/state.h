@@ -48,8 +48,9 @@ struct session {
 	uint64_t errors, skipped; /* of the host and of simulated probes */
 	int comm_off; /* comm_find(): -1 for 0; 0: not asked yet */
 	signed char preempts; /* preempt_here(): 1, -1; 0: not asked yet */
-	/* The kernel lets no global function be called while it is held off. */
-	bool no_global;
+	/* The kernel refuses global functions: in other handlers; in those that
+	 * hold off the scheduler. */
+	bool no_global[2];
 	uint64_t *half_skips;	/* by probe index: kernel probes on the host */
 
 	struct store *store; /* memory or kernel, see open_machines() */
