@@ -231,14 +231,20 @@ static bool frame_base(struct expr *e)
 	struct lookup *l = e->l;
 	const struct libdw *dw = l->f->dw;
 	Dwarf_Attribute at;
+	Dwarf_Block block;
 	Dwarf_Op *op;
 	size_t n;
 
 	if (!l->has_func ||
-	    !dw->dwarf_attr_integrate(&l->func, DW_AT_frame_base, &at) ||
-	    dw->dwarf_getlocation_addr(&at, l->pc, &op, &n, 1) != 1)
+	    !dw->dwarf_attr_integrate(&l->func, DW_AT_frame_base, &at))
 		return refuse(e, "the frame it is in is not described");
-	return run_nested(e, op, n);
+	if (dw->dwarf_getlocation_addr(&at, l->pc, &op, &n, 1) == 1)
+		return run_nested(e, op, n);
+	/* In Go's form of it, a block, the library takes it for none. */
+	if (!dw->dwarf_formblock(&at, &block) && block.length == 1 &&
+	    *block.data == DW_OP_call_frame_cfa)
+		return frame_cfa(e);
+	return refuse(e, "the frame it is in is not described");
 }
 
 /*
