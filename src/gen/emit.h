@@ -253,7 +253,8 @@ void emit_swap(struct emit *e, int base, int off, int src, int t);
  * instruction it may be a little more: what others added meanwhile counts, too.
  */
 void emit_ticket(struct emit *e, int base, int off);
-/* Reports what handlers cannot do on this kernel; since: the first that can. */
+/* Reports what the kernel's handlers cannot do on this kernel; since: the first
+ * one that can. */
 void emit_lacking(struct emit *e, const char *what, const char *since);
 /* Is the instruction's global under a lock that this handler holds here? */
 bool emit_locked(const struct emit *e);

@@ -316,7 +316,8 @@ static int job_make(struct session *s, const struct kern_prog *p, bool kfuncs,
 	if (kfuncs && !s->preempts)
 		s->preempts = preempt_here() ? 1 : -1;
 	j->kfuncs = kfuncs && s->preempts > 0;
-	j->once = !s->no_global[j->kfuncs];
+	/* before 5.12, global functions take no pointers to memory */
+	j->once = !s->no_global[j->kfuncs] && !s->c->set.lacks.each;
 	/* Type, attach type and BTF ids as the family needs them. */
 	if (p->probe->family->load_opts) {
 		rc = p->probe->family->load_opts(s->c, p->probe, &j->lo);
