@@ -179,7 +179,11 @@ const char *foreign_operator(struct arena *a, const struct span *at)
 	if (digits && digits <= 2 && !word[2 + digits])
 		return arena_printf(a, "percentiles are @quantile(x, %s)",
 				    word + 2);
-	if (!s)
+	if (digits == 3 && word[2] == '9' && !word[5])
+		return arena_printf(a, "that is @quantile(x, %s, 1000)",
+				    word + 2);
+	/* of an argument's text the place is that of $1 */
+	if (!s || strncmp(s, word, strlen(word)))
 		return NULL;
 	s += strlen(word);
 	if (s[strspn(s, " \t\r\n")] == '(') /* a macro, perhaps */
