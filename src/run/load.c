@@ -366,7 +366,11 @@ static unsigned long walked(const char *log)
 static void most_turns(const struct kern_prog *p, struct job *j)
 {
 	enum { LEAST = 16, STEP = 4, WALK_MAX = 1000000 };
-	char log[512];
+	/*
+	 * A line of it has the stack of each subprogram; a log that does not
+	 * fit counts as a refusal.
+	 */
+	char log[4096];
 	int more;
 
 	j->turns = LEAST;
@@ -542,11 +546,10 @@ static int load_some(struct crew *c)
 		/* kern_close() closes it, whatever becomes of the others */
 		if (j->fd >= 0)
 			c->progs[i].prog_fd = j->fd;
-		if (rc)
-			continue;
 		/* what stopped job_make() has been said */
-		rc = j->fd == UNTRIED ? EXIT_REFUSED :
-		     job_end(c->s, &c->progs[i], j);
+		if (!rc)
+			rc = j->fd == UNTRIED ? EXIT_REFUSED :
+			     job_end(c->s, &c->progs[i], j);
 		job_drop(j);
 	}
 	return rc;
