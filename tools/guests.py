@@ -30,6 +30,13 @@ def folder_of(test):
     return test.name.partition('@')[0]
 
 
+def modules_of(test):
+    """The modules of the kernel that it wants: module:NAME in its needs, with a
+    ? behind it if not each kernel has it."""
+    return [w.partition(':')[2] for w in (test.read('.needs') or '').split()
+            if w.startswith('module:')]
+
+
 def boot(kernel, tests, tmp, options):
     """One boot a kernel runs all its tests."""
     limit = 2 * options.timeout
@@ -49,6 +56,8 @@ def boot(kernel, tests, tmp, options):
             [TOOLS + '/guest', '--marks', '--build', options.build,
              '--timeout', str(BOOT + limit), kernel]
             + [word for f in files for word in ('--file', f)]
+            + [word for t in tests for m in modules_of(t)
+               for word in ('--module', m.rstrip('?'))]
             + ['--', 'sh', 'all.sh'], stdout=out, stderr=subprocess.PIPE)
         why = follow(p.stderr, kernel, len(tests))
         p.wait()
@@ -102,6 +111,12 @@ def run_kernel(kernel, left, options):
             return
         first = left[0]
         take_results(left, out)
+        absent = dict(re.findall(r'^tools/guest: no module (\S+): (.*)$', why,
+                                 re.M))
+        for t in left:
+            for name in modules_of(t):
+                if name in absent:
+                    t.guest = None, f'no module {name}: {absent[name]}'
         left = [t for t in left if t.guest is None]
         if not left:
             return

@@ -277,6 +277,42 @@ static const char *names_text(struct compile *c, const name_list *l)
 	return text;
 }
 
+/* Families of the reference's library that are not here, and what to use. */
+static const struct {
+	const char *word, *instead;
+} absent[] = {
+    {"ipmib", "read /proc/net/snmp, for example by system(); or probe "
+	      "tcp.receive, netfilter.ipv4.*, kernel.trace(\"kfree_skb\")"},
+    {"tcpmib", "read /proc/net/snmp, for example by system(); or probe "
+	       "kernel.trace(\"inet_sock_set_state\"), tcp.retransmit, "
+	       "kernel.trace(\"tcp_send_reset\")"},
+    {"linuxmib", "read /proc/net/netstat, for example by system(); or probe "
+		 "kernel.trace(\"kfree_skb\") and the functions that count"},
+    {"lsm", "nothing can be refused; kernel.function(\"security_NAME\") is "
+	    "where the kernel asks its security modules"},
+    {"sunrpc", "kernel.trace(\"rpc_*\") and kernel.trace(\"svc_*\") when the "
+	       "module is loaded"},
+    {"nfs", "kernel.trace(\"nfs_*\"), kernel.trace(\"nfs4_*\"), or "
+	    "module(\"nfs\").function(\"NAME\")"},
+    {"scsi", "kernel.trace(\"scsi_dispatch_cmd_*\"), or "
+	     "kernel.trace(\"block_rq_*\")"},
+    {"stap", "tally has no such marks; -v and -t say what it does"},
+};
+
+/* A word that no family here begins with but one of the reference's does. */
+static bool help_absent(struct compile *c, struct diag *d,
+			const struct component *w)
+{
+	for (unsigned i = 0; i < sizeof(absent) / sizeof(*absent); i++)
+		if (!strcmp(absent[i].word, w->name)) {
+			diag_note(c->diag, d, &w->span,
+				  "%s.* is not in the library: %s",
+				  w->name, absent[i].instead);
+			return true;
+		}
+	return false;
+}
+
 /*
  * The first component that no pattern and no alias has is the one to talk
  * about: the longest common prefix decides, since the user got that far.
@@ -323,6 +359,8 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 		return;
 	}
 	w = &pt->parts.v[at];
+	if (at == 0 && help_absent(c, d, w))
+		return;
 	if (has_wildcard(w->name)) {
 		diag_note(c->diag, d, &w->span,
 			  "probe point mismatch: didn't find any wildcard "
