@@ -192,10 +192,40 @@ const char *foreign_operator(struct arena *a, const struct span *at)
 	       "x[KEY] <<< 1";
 }
 
-/* Those that have another name here. */
-static const struct {
+/* Pairs of what others write and what it is here. */
+struct word {
 	const char *theirs, *here;
-} words[] = {
+};
+
+static const char *find_word(const struct word *w, size_t n, const char *name)
+{
+	for (; n; n--, w++)
+		if (!strcmp(name, w->theirs))
+			return w->here;
+	return NULL;
+}
+
+const char *foreign_family(const char *name)
+{
+	static const struct word families[] = {
+		{"BEGIN", "begin"},
+		{"END", "end"},
+		{"fentry", "kernel.function(\"NAME\")"},
+		{"fexit", "kernel.function(\"NAME\").return"},
+		{"interval", "timer.s(1)"},
+		{"kretprobe", "kernel.function(\"NAME\").return"},
+		{"profile", "timer.profile.freq.hz(99)"},
+		{"rawtracepoint", "kernel.trace(\"NAME\")"},
+		{"tracepoint", "kernel.trace(\"NAME\")"},
+		{"uprobe", "process(\"PATH\").function(\"NAME\")"},
+		{"uretprobe", "process(\"PATH\").function(\"NAME\").return"},
+		{"usdt", "process(\"PATH\").mark(\"NAME\")"},
+	};
+
+	return find_word(families, sizeof(families) / sizeof(*families), name);
+}
+
+static const struct word words[] = {
 	{"arg0", "$NAME, as tally -L shows them, or long_arg(1)"},
 	{"arg1", "$NAME, as tally -L shows them, or long_arg(2)"},
 	{"args", "$NAME, as tally -L shows them"},
@@ -229,8 +259,5 @@ static const struct {
 
 const char *foreign_word(const char *name)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(name, words[i].theirs))
-			return words[i].here;
-	return NULL;
+	return find_word(words, sizeof(words) / sizeof(*words), name);
 }

@@ -17,6 +17,8 @@ const char *foreign_point(struct arena *a, const struct span *at);
 const char *foreign_token(const struct token *t);
 /* Of an @word that is no operator: bpftrace's maps, or a percentile. */
 const char *foreign_operator(struct arena *a, const struct span *at);
+/* A point whose first word is this one of theirs; NULL: no word of theirs. */
+const char *foreign_family(const char *name);
 /* What a variable or function of theirs is here; NULL: no word of theirs. */
 const char *foreign_word(const char *name);
 

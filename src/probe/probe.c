@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "front/foreign.h"
 #include "probe/family.h"
 #include "types/glob.h"
 
@@ -349,7 +350,8 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 	candidates(c, pt, at, &next);
 	for (unsigned i = 0; i < naliases; i++) {
 		part = alias_part(c, pt, at, aliases[i]);
-		if (part && !seen(&next, part))
+		/* those of the library's own are nobody's to name */
+		if (part && strncmp(part, "__", 2) && !seen(&next, part))
 			vec_push(c->a, &next, part);
 	}
 	if (at == pt->parts.n) {
@@ -375,6 +377,8 @@ static void report_mismatch(struct compile *c, const struct point *pt,
 		near_add(&near, w->name, next.v[i]);
 	diag_note(c->diag, d, &w->span, "probe point mismatch (similar: %s)",
 		  near_text(c, &near));
+	if (!at && foreign_family(w->name))
+		diag_help(c->diag, d, "here it is %s", foreign_family(w->name));
 	help_argument(c, d, pt, at);
 }
 

@@ -142,11 +142,13 @@ static void never_assigned(struct never *v, const struct node *n,
 	struct compile *c = v->s->c;
 	const char *here = foreign_word(w->name);
 	const struct builtin *b = builtin_find(w->name, 0);
+	const struct name_fns *nf = map_get(v->s->fns, w->name);
 	struct diag *d = complain(c, NEVER_LOCAL, &n->span, w->name,
 				  similar(v, w->name));
 
-	if (b && !(b->flags & BF_INTERNAL))
-		diag_help(c->diag, d, "the function is %s()", w->name);
+	if ((b && !(b->flags & BF_INTERNAL)) || (nf && nf->list.n))
+		diag_help(c->diag, d, "the function is %s(%s)", w->name,
+			  !b && nf->list.v[0]->params.n ? "..." : "");
 	else if (here)
 		diag_help(c->diag, d, "here it is %s", here);
 }

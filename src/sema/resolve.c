@@ -127,6 +127,9 @@ static void note_arity(struct scope *sc, struct var *v, unsigned n,
 		d = complain(c, ARITY, at, v->arity, (int)n);
 		diag_note(c->diag, d, &v->arity_span,
 			  "arity %d first inferred here", v->arity);
+		if (!n)
+			diag_help(c->diag, d, "elements are %s[KEY], all of "
+				  "them foreach (KEY in %s)", v->name, v->name);
 		return;
 	}
 	if (n > KEYS_MAX) {
@@ -250,7 +253,12 @@ static void resolve_lvalue(struct scope *sc, struct node *n, unsigned use,
 		break;
 	case N_TARGET:
 	case N_ARROW:
-		complain(c, TARGET_WRITE, &n->span);
+		d = complain(c, TARGET_WRITE, &n->span);
+		if (!sc->probe || n->kind != N_TARGET ||
+		    n->u.target.parts.n || n->u.target.name[0] != '$')
+			break;
+		diag_help(c->diag, d, "a variable of the script has no $: %s",
+			  n->u.target.name + 1);
 		break;
 	default:
 		d = complain(c, NOT_LVALUE, op);
