@@ -182,6 +182,9 @@ struct ir {
 	 * none); by probe index the groups that the handler must hold. NULL: no
 	 * locks. */
 	uint32_t *lock_of, *probe_locks;
+	/* By global index: only the host touches it (opt_late.c). NULL: not
+	 * known yet. */
+	uint8_t *late;
 	/* What gen cannot do in the kernel besides op.def's H and built-ins'
 	 * BF_HOST: there, too, a handler goes on on the host. NULL: all else
 	 * can be done. Set between ir_build() and ir_passes(). */

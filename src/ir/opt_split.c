@@ -74,10 +74,12 @@ static unsigned loops_deep(const struct ir_func *f)
 	return deep ? deep : 1;
 }
 
-/* Must instruction i of block b be done on the host? */
-static bool goes_to_host(const struct split *s, const struct ir_block *b,
-			 const struct ir_ins *i)
+bool split_to_host(const struct split *s, const struct ir_block *b,
+		   const struct ir_ins *i)
 {
+	if (i->global && s->ir->late && i->global->is_global &&
+	    s->ir->late[i->global->index])
+		return true;
 	if (b->loop_depth > s->deep || ins_host_only(i) ||
 	    (s->ir->kernel_can && !s->ir->kernel_can(s->f, i)))
 		return true;
@@ -278,7 +280,7 @@ static void cut_paths(struct split *s)
 		struct ir_ins *i = b->first;
 		unsigned at = 0, ns;
 
-		for (; i && !goes_to_host(s, b, i); i = i->next)
+		for (; i && !split_to_host(s, b, i); i = i->next)
 			at++;
 		if (i) {
 			add_point(s, b, i, at);
@@ -298,7 +300,7 @@ static bool needs_split(const struct split *s)
 {
 	for (const struct ir_block *b = s->f->blocks; b; b = b->next)
 		for (const struct ir_ins *i = b->first; i; i = i->next)
-			if (goes_to_host(s, b, i))
+			if (split_to_host(s, b, i))
 				return true;
 	return false;
 }
@@ -320,18 +322,25 @@ static void set_operands(struct split *s, struct resume_at *p)
 	}
 }
 
+void split_begin(struct split *s, struct compile *c, struct ir *ir,
+		 struct ir_func *f)
+{
+	*s = (struct split){.c = c, .a = c->a, .ir = ir, .f = f};
+	ir_prune(c->a, f);
+	s->matched = uses_matched(f);
+	s->deep = loops_deep(f);
+}
+
 /*
  * The host version is a copy of the handler with an entry for each place at
  * which the kernel stops; it is entered nowhere else.
  */
 static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 {
-	struct split s = {.c = c, .a = c->a, .ir = ir, .f = f};
+	struct split s;
 	struct ir_block *last = NULL;
 
-	ir_prune(c->a, f);
-	s.matched = uses_matched(f);
-	s.deep = loops_deep(f);
+	split_begin(&s, c, ir, f);
 	if (ir_is_huge(f)) {
 		complain(c, HANDLER_LONG, &f->probe->span, f->nblocks);
 		return;

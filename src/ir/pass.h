@@ -6,6 +6,7 @@
 #include "ir/ir.h"
 
 void opt_fold(struct compile *c, struct ir *ir);
+void opt_late(struct compile *c, struct ir *ir);
 void opt_split(struct compile *c, struct ir *ir);
 void opt_kick(struct compile *c, struct ir *ir);
 void opt_act(struct compile *c, struct ir *ir);

@@ -31,6 +31,7 @@ void ir_passes(struct compile *c, struct ir *ir)
 	} passes[] = {
 		{"same", opt_same},
 		{"fold", opt_fold},
+		{"late", opt_late},
 		{"split", opt_split},
 		{"kick", opt_kick},
 		{"act", opt_act},

@@ -36,6 +36,12 @@ struct split {
 	VEC(struct resume_at *) points;
 };
 
+/* Makes s for a function, of which it takes away what is not reached. */
+void split_begin(struct split *s, struct compile *c, struct ir *ir,
+		 struct ir_func *f);
+/* Must instruction i of block b be done on the host? */
+bool split_to_host(const struct split *s, const struct ir_block *b,
+		   const struct ir_ins *i);
 /*
  * What the host part would read from the probe's context or the target's
  * memory is read by the kernel before it sends: reports what cannot be.
