@@ -17,6 +17,7 @@
 #include "types/btf.h"
 #include "types/debug.h"
 #include "types/glob.h"
+#include "types/ksyms.h"
 
 #define BTF_DIR "/sys/kernel/btf"
 
@@ -143,6 +144,7 @@ void types_close(struct compile *c)
 	struct ctypes *t = c->kernel_types;
 
 	debug_close(c);
+	ksyms_close(c);
 	/* A module's types refer to the kernel's: those go last. */
 	for (struct ctypes *m = t ? t->next : NULL; m; m = m->next) {
 		btf__free(m->btf);
