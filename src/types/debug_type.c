@@ -72,9 +72,36 @@ static enum ctype_kind kind_of(struct debug_file *f, Dwarf_Die *die)
 	}
 }
 
+/* The base type that die is of, behind typedefs and qualifiers. */
+static bool plain_base(struct debug_file *f, Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute at;
+
+	*ret = *die;
+	/* a made-up chain of them may end in itself */
+	for (int i = 0; i < FILL_DEPTH; i++) {
+		if (!f->dw->dwarf_attr_integrate(ret, DW_AT_type, &at) ||
+		    !f->dw->dwarf_formref_die(&at, ret))
+			return false;
+		if (f->dw->dwarf_tag(ret) == DW_TAG_base_type)
+			return true;
+	}
+	return false;
+}
+
 static void read_base(struct debug_file *f, struct ctype *ct, Dwarf_Die *die)
 {
-	switch (number(f, die, DW_AT_encoding, 0)) {
+	uint64_t encoding = number(f, die, DW_AT_encoding, 0);
+	Dwarf_Die base;
+
+	/* gcc gives an enumeration an encoding; clang only the type it is of,
+	 * which has one. So do both with C++'s "enum class e : byte_t". */
+	if (!encoding && ct->kind == CT_ENUM && plain_base(f, die, &base)) {
+		encoding = number(f, &base, DW_AT_encoding, 0);
+		if (!ct->size)
+			ct->size = number(f, &base, DW_AT_byte_size, 0);
+	}
+	switch (encoding) {
 	case DW_ATE_signed_char:
 		ct->repr = REPR_CHAR;
 		ct->sign = true;
@@ -187,14 +214,16 @@ static void fill_consts(struct debug_file *f, struct ctype *ct, Dwarf_Die *die)
 	do {
 		struct cconst k = {.name = die_name(f, &e)};
 		Dwarf_Attribute at;
-		Dwarf_Sword v;
+		Dwarf_Word v;
 
+		/* 200 may stand in one byte, which is not to be taken for -56:
+		 * what has a sign is written in a form that says so. */
 		if (f->dw->dwarf_tag(&e) != DW_TAG_enumerator || !k.name ||
 		    !f->dw->dwarf_attr(&e, DW_AT_const_value, &at) ||
-		    f->dw->dwarf_formsdata(&at, &v))
+		    f->dw->dwarf_formudata(&at, &v))
 			continue;
-		k.value = v;
-		sign |= v < 0;
+		k.value = (int64_t)v;
+		sign |= k.value < 0;
 		vec_push(f->c->a, &ct->consts, k);
 	} while (die_next(f, &e, &e));
 	ct->sign |= sign;
