@@ -225,6 +225,17 @@ static bool frame_cfa(struct expr *e)
 	return refuse(e, "the frame it is in is not described");
 }
 
+/* The value of a register, as it will be once the frame is set up. */
+static bool steady_base(struct expr *e, unsigned number)
+{
+	unsigned reg;
+	int64_t off;
+
+	if (!frame_steady(e->l, number, &reg, &off))
+		return refuse(e, EXPR_NO_FRAME);
+	return push_register(e, reg) && add_offset(e, off);
+}
+
 /* What the function's locals count from. */
 static bool frame_base(struct expr *e)
 {
@@ -239,7 +250,10 @@ static bool frame_base(struct expr *e)
 	    !dw->dwarf_attr_integrate(&l->func, DW_AT_frame_base, &at))
 		return refuse(e, "the frame it is in is not described");
 	if (dw->dwarf_getlocation_addr(&at, l->pc, &op, &n, 1) == 1)
-		return run_nested(e, op, n);
+		return n == 1 && (op->atom == DW_OP_reg6 ||
+				  op->atom == DW_OP_reg7)
+			   ? steady_base(e, op->atom - DW_OP_reg0)
+			   : run_nested(e, op, n);
 	/* In Go's form of it, a block, the library takes it for none. */
 	if (!dw->dwarf_formblock(&at, &block) && block.length == 1 &&
 	    *block.data == DW_OP_call_frame_cfa)

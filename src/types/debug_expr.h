@@ -5,6 +5,10 @@
 
 #include "types/debug_file.h"
 
+/* Why what is in a frame that is not there yet cannot be read. */
+#define EXPR_NO_FRAME \
+	"it has no value at the entry of the function: probe a statement in it"
+
 /* A variable being located. */
 struct lookup {
 	struct debug_file *f;
@@ -33,6 +37,14 @@ bool expr_access(struct lookup *l, const Dwarf_Op *op, size_t n,
  */
 bool expr_in_frame(struct lookup *l, const Dwarf_Op *op, size_t n,
 		   int64_t *ret);
+/*
+ * The frame base of a function that is described as the value of a register
+ * (6: rbp, 7: rsp), at l->pc: another register's value and a distance. false:
+ * the frame is not set up there, and where it will be is not known.
+ * (debug_frame.c)
+ */
+bool frame_steady(struct lookup *l, unsigned number, unsigned *ret_number,
+		  int64_t *ret_off);
 /* A value that is in one general register, or a number, as an access. */
 void expr_reg_access(uint32_t reg, const struct ctype *type,
 		     struct access *ret);

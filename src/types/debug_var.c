@@ -23,6 +23,38 @@ static bool is_integer_class(const struct ctype *t)
 }
 
 /*
+ * Of the frame base, or, where a frame is aligned to more than 16 bytes, of
+ * what it is kept in then: rsp, rbp, or rbx (psABI x86-64, figure 3.4).
+ */
+static bool is_of_frame(const Dwarf_Op *op)
+{
+	return op->atom == DW_OP_fbreg || op->atom == DW_OP_breg7 ||
+	       op->atom == DW_OP_breg6 || op->atom == DW_OP_breg3;
+}
+
+/*
+ * Whether a parameter is passed: an optimizer removes some of a function that
+ * it knows all callers of, and those behind them move up. In the frame or in
+ * the register of its turn, it was not removed.
+ */
+static bool is_passed(struct lookup *l, Dwarf_Die *p, unsigned turn)
+{
+	const struct libdw *dw = l->f->dw;
+	Dwarf_Attribute at;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (!dw->dwarf_attr_integrate(p, DW_AT_location, &at) ||
+	    dw->dwarf_getlocation_addr(&at, l->pc, &op, &n, 1) != 1 || !n)
+		return false;
+	if (is_of_frame(op))
+		return true;
+	return turn < REGS_NARGS && op->atom >= DW_OP_reg0 &&
+	       op->atom <= DW_OP_reg31 &&
+	       expr_register(op->atom - DW_OP_reg0) == (int)regs_arg[turn];
+}
+
+/*
  * Unoptimized code describes parameters by the frame that the function has yet
  * to set up. At its first instruction they still are where the caller put them.
  * -1: not in a register, or not known to be in which.
@@ -48,6 +80,8 @@ static int register_of_param(struct lookup *l, Dwarf_Die *var)
 			return -1; /* by value: takes none, one or two */
 		if (dw->dwarf_dieoffset(&p) == want)
 			return used < REGS_NARGS ? (int)regs_arg[used] : -1;
+		if (!is_passed(l, &p, used))
+			return -1;
 		used++;
 	} while (die_next(l->f, &p, &p));
 	return -1;
@@ -59,11 +93,20 @@ static int register_of_param(struct lookup *l, Dwarf_Die *var)
  */
 static bool is_own_frame(struct lookup *l, const Dwarf_Op *op, size_t n)
 {
+	Dwarf_Block block;
 	int64_t off;
 
+	if (!n)
+		return false;
+	/* An address in the frame is known before the frame is there. */
+	if (n > 1 && op[n - 1].atom == DW_OP_stack_value)
+		return false;
+	/* One description for the whole function, not one for this place. */
+	if (op->atom != DW_OP_fbreg)
+		return is_of_frame(op) &&
+		       !l->f->dw->dwarf_formblock(&l->loc, &block);
 	/* At entry the CFA is 8 above the stack pointer. */
-	return n == 1 && op->atom == DW_OP_fbreg &&
-	       (!expr_in_frame(l, op, n, &off) || off < 8);
+	return !expr_in_frame(l, op, 1, &off) || off < 8;
 }
 
 /* --- finding -------------------------------------------------------------- */
@@ -153,12 +196,12 @@ static int locate(struct lookup *l, Dwarf_Die *var, struct access *ret,
 		op = find_expr(l, &at, &n);
 		if (op) {
 			if (expr_at_entry(l) && is_own_frame(l, op, n)) {
-				reg = register_of_param(l, var);
+				/* more operations: not the parameter itself */
+				reg = n > 1 ? -1 : register_of_param(l, var);
 				ok = reg >= 0;
 				if (ok)
 					expr_reg_access(reg, *ret_type, ret);
-				l->why = "it has no value at the entry of the "
-					 "function: probe a statement in it";
+				l->why = EXPR_NO_FRAME;
 			} else {
 				ok = expr_access(l, op, n, *ret_type, ret);
 			}
