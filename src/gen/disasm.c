@@ -13,7 +13,7 @@ static const char *const helper_names[] = {
 	[55] = "perf_event_read_value",
 	[112] = "probe_read_user", [113] = "probe_read_kernel",
 	[114] = "probe_read_user_str", [115] = "probe_read_kernel_str",
-	[118] = "jiffies64", [131] = "ringbuf_reserve",
+	[118] = "jiffies64", [131] = "ringbuf_reserve", [134] = "ringbuf_query",
 	[132] = "ringbuf_submit", [133] = "ringbuf_discard",
 	[181] = "loop", [195] = "map_lookup_percpu_elem",
 };

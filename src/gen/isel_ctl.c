@@ -242,6 +242,58 @@ static void put_ctx(struct emit *e)
 	asm_call(e->as, KH_COMM);
 }
 
+/* It can be done later as well: what it reads was sent, and it changes nothing
+ * but what the host alone has. */
+static bool can_wait(const struct ir_ins *i)
+{
+	switch (i->op) {
+	case OP_KLD: case OP_ULD: case OP_CALL: case OP_ITNEW: case OP_SGET:
+	case OP_HGET: case OP_HPRINT: case OP_HSPRINT:
+		return false;
+	case OP_BCALL: case OP_BCALLE:
+		return !(i->builtin->flags & BF_EFFECT) &&
+		       (!(i->builtin->flags & BF_HOST) ||
+			i->builtin->flags & BF_PURE);
+	default:
+		return true;
+	}
+}
+
+/*
+ * A wakeup takes some microseconds of the probed thread's time. Where all that
+ * the host may do from this point on can wait, it finds the record when it
+ * looks at the ring on its own, as it finds what is printed.
+ */
+static bool needs_wakeup(const struct emit *e)
+{
+	const struct ir_func *h = e->body ? e->f->parent->host : e->f->host;
+
+	/* from any of its points: they mostly lead to the same code */
+	for (const struct ir_block *b = h ? h->blocks : NULL; b; b = b->next)
+		for (const struct ir_ins *i = b->first; i; i = i->next)
+			if (!can_wait(i))
+				return true;
+	return !h;
+}
+
+/* The record is in r1: submitted, with a wakeup when the ring fills up. */
+static void submit_calm(struct emit *e)
+{
+	unsigned calm = asm_label(e->as), done = asm_label(e->as);
+
+	asm_map(e->as, R1, MAP_RING);
+	asm_imm(e->as, R2, 0); /* BPF_RB_AVAIL_DATA */
+	asm_call(e->as, KH_RING_QUERY);
+	asm_mov(e->as, R3, R0);
+	emit_restore_ptr(e, R1);
+	asm_jifi(e->as, BPF_JLT, R3, (int32_t)(e->plan->ring_bytes / 4), calm);
+	isel_submit(e, true);
+	asm_jmp(e->as, done);
+	asm_bind(e->as, calm);
+	isel_submit(e, false);
+	asm_bind(e->as, done);
+}
+
 /*
  * All values that the rest of the handler needs go along (args); the rest runs
  * on the host, and here the handler ends.
@@ -268,9 +320,12 @@ static void resume(struct emit *e)
 			asm_store(e->as, 8, R1, (int)off, emit_use(e, v, R2));
 		off += w;
 	}
-	emit_restore_ptr(e, R1);
-	/* woken at once: the rest should not wait for a full ring */
-	isel_submit(e, true);
+	if (needs_wakeup(e)) {
+		emit_restore_ptr(e, R1);
+		isel_submit(e, true);
+	} else {
+		submit_calm(e);
+	}
 	asm_bind(e->as, full);
 	if (e->body) {
 		asm_imm(e->as, R0, BODY_LEAVES);

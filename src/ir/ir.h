@@ -163,6 +163,7 @@ struct ir_func {
 	 * of the parent's; those marked shared are in the frame of both. */
 	struct ir_func *parent;
 	uint32_t nresume; /* of RESUME in the kernel version */
+	struct ir_func *host; /* of that: the version that goes on */
 	VEC(struct ir_block *) resume; /* host version: starts with ENTER n */
 	uint32_t locks;		/* union of LOCK masks */
 	bool frozen;		/* host: LOCK copies what it guards, lets go */

@@ -370,6 +370,7 @@ static void split_func(struct compile *c, struct ir *ir, struct ir_func *f)
 		s.host->blocks = s.points.v[0]->enter;
 	}
 	f->nresume = s.host->nresume = s.points.n;
+	f->host = s.host;
 	ir_prune(c->a, f);
 	ir_prune(c->a, s.host);
 	split_fetch_ahead(&s);

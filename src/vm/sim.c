@@ -63,6 +63,8 @@ vm_helper *sim_helper_at(int64_t id)
 		return sim_ring_reserve;
 	case BPF_FUNC_ringbuf_submit:
 		return sim_ring_submit;
+	case BPF_FUNC_ringbuf_query:
+		return sim_ring_query;
 	case BPF_FUNC_ringbuf_discard:
 		return sim_ring_discard;
 	case BPF_FUNC_ringbuf_output:

@@ -14,7 +14,8 @@ vm_helper sim_ktime, sim_prandom, sim_cpu, sim_pid_tgid, sim_uid_gid, sim_comm,
     sim_task, sim_jiffies, sim_read_user, sim_read_kernel, sim_read_user_str,
     sim_read_kernel_str, sim_get_stack, sim_snprintf;
 /* sim_ring.c */
-vm_helper sim_ring_reserve, sim_ring_submit, sim_ring_discard, sim_ring_output;
+vm_helper sim_ring_reserve, sim_ring_submit, sim_ring_query,
+	sim_ring_discard, sim_ring_output;
 
 /* The plan's map that a register names; NULL after vm_failed(). *ret_map: as
  * the store numbers it. */

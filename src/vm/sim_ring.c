@@ -85,6 +85,18 @@ uint64_t sim_ring_submit(struct vm *vm, const uint64_t *a)
 	return 0;
 }
 
+/* a: map, what is asked: only how many bytes wait is. */
+uint64_t sim_ring_query(struct vm *vm, const uint64_t *a)
+{
+	uint64_t n = 0;
+
+	if (!ring_takes(vm, a[0], 0))
+		return 0;
+	for (unsigned i = 0; i < vm->nqueue; i++)
+		n += vm->queue[i].n + 8;
+	return n;
+}
+
 uint64_t sim_ring_discard(struct vm *vm, const uint64_t *a)
 {
 	free(take(vm, a[0]).bytes);
