@@ -88,6 +88,9 @@ struct probe {
 	 * are in no agreed place.
 	 */
 	bool is_inlined;
+	/* Restricted to what the command of -c starts: when that is a shell's
+	 * line, no single process is meant. */
+	bool in_target;
 	bool is_entry; /* made for @entry of a return, whose pn it has */
 	/* host probes */
 	enum host_when when;

@@ -38,6 +38,7 @@ struct uprobe_file {
 	const struct match *m;
 	struct elf_file *elf; /* its path can be opened from here */
 	long pid; /* what its probes are restricted to, as in struct uprobe */
+	bool in_target; /* to all that the command of -c starts */
 	struct uprobe_how *how; /* of its probes */
 	probe_list *out;
 };

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/command.h"
 #include "types/files.h"
 #include "types/glob.h"
 
@@ -117,6 +118,32 @@ static const char *target_program(struct compile *c)
 	cmd += strspn(cmd, " \t");
 	len = strcspn(cmd, " \t");
 	return elf_search(c, arena_strndup(c->a, cmd, len), NULL);
+}
+
+/* The process of -c is a shell that starts what is to be probed. */
+static bool is_shells(const struct compile *c)
+{
+	return !c->set.target_pid && c->set.cmd &&
+	       command_kind(c->set.cmd) == COMMAND_SHELL;
+}
+
+/* Is it the target's program; of a shell's line, one that it names? */
+static bool is_targets(struct compile *c, const char *path)
+{
+	static const char apart[] = " \t\n;|&()<>{}`$'\"";
+	const char *s = c->set.cmd;
+
+	if (!is_shells(c))
+		return same_file(path, target_program(c));
+	for (s += strspn(s, apart); *s; s += strspn(s, apart)) {
+		size_t n = strcspn(s, apart);
+		const char *word = arena_strndup(c->a, s, n);
+
+		if (same_file(path, elf_search(c, word, NULL)))
+			return true;
+		s += n;
+	}
+	return false;
 }
 
 /*
@@ -302,7 +329,7 @@ static struct elf_file *open_one(struct compile *c, const struct match *m,
 	 * as a file, because the script may use another name for it.
 	 */
 	if (!s->pid && (c->set.target_pid || c->set.cmd) &&
-	    (!f->is_exec || same_file(path, target_program(c))))
+	    (!f->is_exec || is_targets(c, path)))
 		*ret_pid = -1;
 	return f;
 }
@@ -320,6 +347,9 @@ int uprobe_expand(struct compile *c, const struct match *m, probe_list *out,
 	for (unsigned i = 0; i < files.n; i++) {
 		f.elf = open_one(c, m, &s, files.v[i], &f.pid, &rc);
 		if (f.elf) {
+			f.in_target = f.pid < 0 && is_shells(c);
+			if (f.in_target)
+				f.pid = 0;
 			f.how = arena_new_of(c->a, struct uprobe_how);
 			rc = expand(&f);
 			elf_close_file(f.elf);
@@ -351,6 +381,7 @@ struct probe *uprobe_add(const struct uprobe_file *f, uint64_t offset)
 	u->path = f->elf->path;
 	u->offset = offset;
 	u->pid = f->pid;
+	p->in_target = f->in_target;
 	u->how = f->how;
 	p->data = u;
 	p->place = PLACE_KERNEL;

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run/command.h"
+
 void child_init(struct child *ch)
 {
 	memset(ch, 0, sizeof(*ch));
@@ -21,58 +23,6 @@ void child_init(struct child *ch)
 static int open_pidfd(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-/*
- * One word from s on, without its quotes, to *to. NULL: it needs a shell. An =
- * is the shell's only in the first word: VAR=1 cmd, not dd if=file.
- */
-static const char *one_word(const char *s, char **to, bool is_first)
-{
-	const char *end;
-
-	while (*s && *s != ' ' && *s != '\t') {
-		if (strchr("`$\\|&;<>()*?[]{}~#!\n", *s) ||
-		    (*s == '=' && is_first))
-			return NULL;
-		if (*s != '\'' && *s != '"') {
-			*(*to)++ = *s++;
-			continue;
-		}
-		end = strchr(s + 1, *s);
-		/* Between double quotes these three still mean something. */
-		if (!end || (*s == '"' && s + strcspn(s, "`$\\") < end))
-			return NULL;
-		for (s++; s < end; s++)
-			*(*to)++ = *s;
-		s++;
-	}
-	*(*to)++ = '\0';
-	return s;
-}
-
-/*
- * Words of a command without shell syntax but quotes; NULL when it needs a
- * shell. A plain command is run without one: the pid that is counted is the
- * command's own, and no shell's events are in the numbers.
- */
-static char **split(const char *cmd)
-{
-	/* Never freed: this process becomes another one, or ends. */
-	char *to = malloc(strlen(cmd) + 1);
-	char **argv = calloc(strlen(cmd) / 2 + 2, sizeof(*argv));
-	size_t n = 0;
-
-	if (!to || !argv)
-		return NULL;
-	for (cmd += strspn(cmd, " \t"); *cmd; cmd += strspn(cmd, " \t")) {
-		argv[n] = to;
-		cmd = one_word(cmd, &to, !n);
-		if (!cmd)
-			return NULL;
-		n++;
-	}
-	return n ? argv : NULL;
 }
 
 /* In the new process: never returns. */
@@ -96,9 +46,11 @@ static void run_command(const char *cmd, int gate)
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(0); /* tally gave up before it began */
-	argv = split(cmd);
+	argv = command_words(cmd);
 	if (argv)
 		execvp(argv[0], argv);
+	if (command_kind(cmd) == COMMAND_EXECS)
+		cmd = command_exec(cmd);
 	/* The shell for its syntax, its own commands, and its messages; also
 	 * when execvp() found nothing. */
 	execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);

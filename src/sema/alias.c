@@ -244,6 +244,24 @@ static struct node *and_conditions(struct compile *c, struct node *a,
 	return n;
 }
 
+/*
+ * if (target_set_pid(pid())) ; else next: the library follows who starts whom.
+ */
+static struct node *in_target(struct compile *c, const struct point *pt)
+{
+	struct node *test = node_new(c->a, N_IF, pt->span);
+	struct node *call = node_new(c->a, N_CALL, pt->span);
+	struct node *pid = node_new(c->a, N_CALL, pt->span);
+
+	call->u.call.name = str_internz(c->str, "target_set_pid");
+	pid->u.call.name = str_internz(c->str, "pid");
+	vec_push(c->a, &call->u.call.args, pid);
+	test->u.ternary.a = call;
+	test->u.ternary.b = node_new(c->a, N_BLOCK, pt->span);
+	test->u.ternary.c = node_new(c->a, N_NEXT, pt->span);
+	return test;
+}
+
 /* Each probe has nodes of its own: passes change them in place. */
 static void add_block(struct compile *c, struct node *to, struct node *b)
 {
@@ -294,7 +312,8 @@ static void decide_probewrite(struct node *n, void *ctx)
 }
 
 /* Prologues from the innermost alias out, the handler, and epilogues back. */
-static struct node *make_body(struct expand *x, const struct link *link)
+static struct node *make_body(struct expand *x, const struct link *link,
+			      struct node *filter)
 {
 	struct compile *c = x->c;
 	struct node *body;
@@ -304,7 +323,7 @@ static struct node *make_body(struct expand *x, const struct link *link)
 	struct written w = {.handler = x->decl->body};
 	unsigned n = 0;
 
-	if (!link && !x->filter) {
+	if (!link && !filter) {
 		/*
 		 * No pass has changed it yet: all probes of a declaration are
 		 * made before the first one is resolved.
@@ -315,7 +334,7 @@ static struct node *make_body(struct expand *x, const struct link *link)
 		return x->decl->body;
 	}
 	body = node_new(c->a, N_BLOCK, x->decl->body->span);
-	add_block(c, body, x->filter);
+	add_block(c, body, filter);
 	for (l = link; l; l = l->from) {
 		stack[n++] = l;
 		if (!l->alias->is_epilogue)
@@ -390,7 +409,8 @@ static void finish(struct expand *x, unsigned from, struct point *pt,
 		if (link) /* messages are about the script's own point */
 			p->span = x->decl->points.v[0]->span;
 		p->cond = and_conditions(x->c, NULL, pt->cond);
-		p->body = make_body(x, link);
+		p->body = make_body(x, link, p->in_target ? in_target(x->c, pt)
+							  : x->filter);
 		/* blocks of aliases are copied: deep chains count more */
 		x->s->steps += link ? link->depth : 0;
 		if (!x->listing || link)

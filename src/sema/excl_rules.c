@@ -153,6 +153,16 @@ static bool disturbed(const seen_list *l)
 }
 
 /*
+ * The library's set of the target and what it starts: a process is put there by
+ * its parent before it runs, asked about by its own threads, and taken out when
+ * the first of them ends. Two handlers never meet over one element.
+ */
+static bool is_ordered(const struct var *v)
+{
+	return v->is_library && !strcmp(v->name, "__target_set");
+}
+
+/*
  * Rule 2. By tid: no other thread has the element; an interrupt has, whose
  * handler sees the same tid.
  */
@@ -169,7 +179,7 @@ static void judge(struct facts *f, const seen_list *l, const struct var *v)
 		    l->v[i].a.kind != AC_STAT)
 			f->written = true;
 	}
-	f->quiet = by_tid || f->banked || !disturbed(l);
+	f->quiet = by_tid || f->banked || is_ordered(v) || !disturbed(l);
 	for (i = 0; i < l->n && !f->quiet; i++)
 		/* a key may be gone between two steps of another handler */
 		if (l->v[i].a.deletes && l->v[i].h->runs &&
