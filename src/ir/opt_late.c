@@ -120,17 +120,17 @@ static bool find_host(struct late *l, const struct ir_func *f)
 {
 	uint8_t *host = arena_alloc(l->c->a, f->nblocks + 1);
 	uint8_t *seen = arena_alloc(l->c->a, f->nblocks + 1);
-	struct ir_block **todo = arena_array(l->c->a, struct ir_block *,
+	struct ir_block **kernel = arena_array(l->c->a, struct ir_block *,
 					     f->nblocks + 1);
 	unsigned n = 0;
 	bool any = false;
 
 	for (unsigned i = 0; i < f->nblocks; i++)
 		l->from[i] = NONE;
-	todo[n++] = f->blocks;
+	kernel[n++] = f->blocks;
 	seen[f->blocks->id] = 1;
 	while (n) {
-		struct ir_block *b = todo[--n], *succ[2];
+		struct ir_block *b = kernel[--n], *succ[2];
 		struct ir_ins *i = b->first;
 		unsigned at = 0, k;
 
@@ -146,7 +146,7 @@ static bool find_host(struct late *l, const struct ir_func *f)
 				reach(l, succ[k], host);
 			} else if (!seen[succ[k]->id]) {
 				seen[succ[k]->id] = 1;
-				todo[n++] = succ[k];
+				kernel[n++] = succ[k];
 			}
 		}
 	}

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/command.h"
+#include "base/command.h"
 #include "types/files.h"
 #include "types/glob.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/command.h"
+#include "base/command.h"
 
 void child_init(struct child *ch)
 {

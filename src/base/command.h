@@ -4,8 +4,8 @@
  * program itself: target() is its pid then, what is restricted to the target is
  * counted in it, and no shell's events are in the numbers.
  */
-#ifndef RUN_COMMAND_H
-#define RUN_COMMAND_H
+#ifndef BASE_COMMAND_H
+#define BASE_COMMAND_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the command of -c is run: by itself if that can be. */
-#include "run/command.h"
+#include "base/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
